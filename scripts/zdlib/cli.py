@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands of scripts/zdrive and their help."""
+
+import argparse
+import importlib.util
+
+from zdlib import build, qemusrc, testrun, ui
+
+EXAMPLES = """\
+examples:
+  scripts/zdrive demo            boot Debian's own kernel on the card
+  scripts/zdrive run             an interactive guest with the card
+  scripts/zdrive test            every test
+  scripts/zdrive test unit house only the fast ones
+
+Downloads, sources and headers are kept in $XDG_CACHE_HOME/qemu-zdrive (by
+default ~/.cache/qemu-zdrive), everything else in build/.  Both may be deleted
+at any time.  Every command prepares what it needs, can be interrupted, and
+continues where it stopped.  Missing Debian packages are installed, which
+needs root; once they are there, an ordinary user will do.
+"""
+
+# Commands with a module of their own: add_parser(subparsers), main(args)
+# and optionally prepare(), which is what `setup` does for them beforehand.
+MODULES = tuple(importlib.import_module(f"zdlib.{name}")
+                for name in ("demo", "run")
+                if importlib.util.find_spec(f"zdlib.{name}"))
+
+
+def _setup(_args):
+    qemusrc.headers()
+    for module in MODULES:
+        getattr(module, "prepare", lambda: None)()
+    qemu = qemusrc.installed()
+    ui.say(f"Ready for QEMU {qemu.version} ({qemu.pkgversion}).")
+
+
+def _build(_args):
+    ui.say(f"Built {build.module()}.")
+
+
+def _add_setup(commands):
+    commands.add_parser(
+        "setup", help="install packages and prepare QEMU's headers",
+        description="Install the Debian packages that are missing, fetch "
+        "the source package of the installed QEMU and generate its headers."
+    ).set_defaults(main=_setup)
+
+
+def _add_build(commands):
+    commands.add_parser(
+        "build", help="set up and build build/zdrive.so",
+        description="Do what setup does, then build build/zdrive.so."
+    ).set_defaults(main=_build)
+
+
+def parser():
+    """The command line, for running it and for the tests of the docs."""
+    top = argparse.ArgumentParser(
+        prog="scripts/zdrive",
+        description="OCZ Z-Drive R4 cards for the QEMU that Debian ships.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = top.add_subparsers(dest="command", required=True,
+                                  metavar="COMMAND")
+    for module in MODULES:
+        module.add_parser(commands)
+    testrun.add_parser(commands)
+    _add_setup(commands)
+    _add_build(commands)
+    return top
+
+
+def main(argv):
+    """Run the command in @argv and return its exit code."""
+    args = parser().parse_args(argv)
+    return ui.guard(args.main, args)

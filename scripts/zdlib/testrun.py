@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`scripts/zdrive test`: build all, run Meson's suites, count the results.
+
+Meson runs the tests and shows each as it ends.  The closing line counts the
+single checks that the test programs report in TAP, not the programs.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+from zdlib import build, paths, tap, ui
+
+SUITES = {
+    "unit": "the flash and catalogue models alone",
+    "house": "coding style, room borders, licences, commands in docs",
+    "host": "this command line and its error messages",
+    "qtest": "the card's registers, without a guest",
+    "guest": "Debian's kernel on the card",
+}
+# Suites that run together, and how many of their tests may at once.  A guest
+# test keeps a core busy for long and its time-outs have to hold.
+GROUPS = (
+    (("unit", "house", "host", "qtest"), os.cpu_count()),
+    (("guest",), 2),
+)
+
+FAILED = ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS")
+RESULT_LINE = re.compile(r"^\s*(\d+)/(\d+) ")
+
+
+def add_parser(commands):
+    """Add `test` to the subcommands."""
+    parser = commands.add_parser(
+        "test", help="run every test, or the suites that are named",
+        description="Build everything, run the tests and close with one "
+        "line: N passed, N failed, N skipped.",
+        epilog="suites: " + "; ".join(f"{name} ({what})"
+                                      for name, what in SUITES.items()))
+    parser.add_argument("suites", nargs="*", metavar="SUITE",
+                        help=f"one of: {', '.join(SUITES)} (default: all)")
+    parser.set_defaults(main=main)
+
+
+def main(args):
+    """Run the suites in @args.suites, by default all."""
+    unknown = [suite for suite in args.suites if suite not in SUITES]
+    if unknown:
+        ui.die(f"there is no test suite {unknown[0]}",
+               f"choose from {', '.join(SUITES)}")
+    wanted = args.suites or list(SUITES)
+    build.everything(qtest="qtest" in wanted)
+    records = []
+    for group, jobs in GROUPS:
+        suites = [suite for suite in group if suite in wanted]
+        if suites:
+            records += _run(suites, jobs)
+    return _conclude(records)
+
+
+def _run(suites, jobs):
+    """Run @suites and return Meson's record of each test."""
+    base = f"testlog-{'-'.join(suites)}"
+    log = paths.BUILD / "meson-logs" / f"{base}.json"
+    log.unlink(missing_ok=True)
+    cmd = ["meson", "test", "-C", paths.BUILD, "--no-rebuild",
+           "--logbase", base, "--num-processes", str(jobs)]
+    for suite in suites:
+        cmd += ["--suite", suite]
+    with ui.step(f"Testing {', '.join(suites)}") as step, \
+         subprocess.Popen(cmd, text=True, errors="replace",
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        for line in process.stdout:
+            match = RESULT_LINE.match(line)
+            if match:
+                step.note("/".join(match.groups()))
+                step.say(line.rstrip())
+    if not log.exists():
+        return []
+    return [json.loads(line) for line in log.read_text().splitlines()]
+
+
+def _counts(record):
+    """The counts of one test program, its own way of ending included."""
+    counts = tap.count(record.get("stdout", ""))
+    bad = record["result"] in FAILED
+    if bad and not counts.failed:
+        return counts._replace(failed=1)
+    if not any(counts):
+        return tap.Counts(*(int(record["result"] == result)
+                            for result in ("OK", "FAIL", "SKIP")))
+    return counts
+
+
+def _conclude(records):
+    counts = [_counts(record) for record in records]
+    total = tap.Counts(*map(sum, zip((0, 0, 0), *counts)))
+    for record, count in zip(records, counts):
+        if count.failed:
+            _show_failure(record)
+    if not records:
+        ui.say("No test was run.")
+    ui.say(f"{total.passed} passed, {total.failed} failed, "
+           f"{total.skipped} skipped")
+    return 1 if total.failed or not any(total) else 0
+
+
+def _show_failure(record):
+    """Print what failed in the test of @record and where to read more."""
+    log = ui.log_file("test-" + re.sub(r"\W+", "-", record["name"]))
+    output = record.get("stdout", "") + record.get("stderr", "")
+    log.write_text(output, encoding="utf-8")
+    ui.say(f"FAILED {record['name']} ({record['result']}): {log}")
+    for line in output.splitlines():
+        if line.startswith(("not ok", "Bail out!")):
+            ui.say(f"    {line}")
