@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stock QEMU with the card, running a stock kernel, under control.
+
+A Vm is used as a context manager.  Inside, run() executes shell scripts in
+the guest through an agent on a virtio-serial port (images/guest/agent), qmp
+talks to QEMU, and nothing depends on what the console prints; the console is
+kept for the error message when something goes wrong.
+"""
+
+import json
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+
+from zdlib import fsys, image, kernel, paths, qmp
+
+QEMU = "qemu-system-x86_64"
+VMS = paths.BUILD / "vm"
+
+# Tests run the same everywhere, so they do not use KVM even where it is.
+# Without 5-level page tables an emulated page walk is shorter.
+TCG = ("-accel", "tcg", "-cpu", "max,la57=off")
+KVM = ("-accel", "kvm", "-cpu", "host")
+
+# Under TCG a boot with one card takes about 20 s on an idle machine.
+BOOT_TIMEOUT = 180
+EXIT_TIMEOUT = 30
+CONSOLE_LINES = 25
+BLOCK = 1 << 16
+
+
+class Error(Exception):
+    """The guest or QEMU did not do what it should."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a script in the guest left."""
+    status: int
+    out: str
+    err: str
+
+
+#
+# Pieces of a QEMU command line
+#
+
+def machine(name="q35", memory="1G", accelerator=TCG):
+    """A machine with nothing on it."""
+    return ["-nodefaults", "-no-user-config", "-display", "none",
+            *accelerator, "-machine", name, "-smp", "2", "-m", memory]
+
+
+def boot(stock, images, append):
+    """Boot kernel @stock with our guest."""
+    words = ["-kernel", stock.vmlinuz, "-initrd", images.initrd,
+             "-append", append]
+    for serial, file in images.disks.items():
+        words += blockdev(serial, file, read_only=True)
+        words += ["-device", f"virtio-blk-pci,drive={serial},serial={serial}"]
+    return [str(word) for word in words]
+
+
+def plugin():
+    """Add our device types to QEMU."""
+    return ["-plugin", str(paths.MODULE)]
+
+
+def blockdev(node, file, **options):
+    """A raw image file as block node @node."""
+    options = {name.replace("_", "-"): value
+               for name, value in options.items()}
+    return ["-blockdev", json.dumps({
+        "driver": "raw", "node-name": node, **options,
+        "file": {"driver": "file", "filename": str(file), **options}})]
+
+
+def root_port(name="rp0", slot=1, **properties):
+    """A PCI Express slot of q35."""
+    return ["-device", _device("pcie-root-port", id=name, bus="pcie.0",
+                               chassis=slot, slot=slot, **properties)]
+
+
+def card(name="zd0", bus="rp0", **properties):
+    """The card itself; @properties as on QEMU's command line."""
+    return ["-device", _device("zdrive-r4", id=name, bus=bus, **properties)]
+
+
+def _device(driver, **properties):
+    return ",".join([driver, *(
+        f"{name.replace('_', '-')}={value}"
+        for name, value in properties.items())])
+
+
+#
+# The machine under control
+#
+
+class Vm:
+    """One QEMU process and the guest in it.
+
+    @name names the folder below build/vm that keeps console and messages.
+    @devices are QEMU arguments that bring the card in.  Where @reboots is
+    not set, a guest that reboots (a panic does) ends QEMU.
+    """
+
+    def __init__(self, name, devices, version=None, reboots=False,
+                 append="", **machine_options):
+        self._folder = VMS / name
+        stock = kernel.get(version)
+        words = f"console=ttyS0 panic=-1 zdrive.guest=agent {append}"
+        self._command = [
+            QEMU, *machine(**machine_options), *plugin(),
+            *boot(stock, image.prepare(stock), words),
+            *([] if reboots else ["-no-reboot"]),
+            "-chardev", f"file,id=console,path={self._folder}/console",
+            "-serial", "chardev:console",
+            "-device", "virtio-serial-pci",
+            "-device", "virtserialport,chardev=agent,name=zdrive.agent",
+            "-mon", "chardev=qmp,mode=control", *devices]
+        self._agent = self._process = self.qmp = None
+
+    def __enter__(self):
+        fsys.folder(self._folder)
+        self._agent, agent = socket.socketpair()
+        monitor, qemu_monitor = socket.socketpair()
+        ends = {"agent": agent.fileno(), "qmp": qemu_monitor.fileno()}
+        command = list(self._command)
+        for name, number in ends.items():
+            command += ["-chardev", f"socket,id={name},fd={number}"]
+        (self._folder / "command").write_text(
+            subprocess.list2cmdline(command))
+        with open(self._folder / "messages", "wb") as messages:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=messages,
+                stderr=messages, pass_fds=ends.values())
+        agent.close()
+        qemu_monitor.close()
+        self.qmp = qmp.Qmp(monitor)
+        try:
+            self.qmp.greet(EXIT_TIMEOUT)
+            self.wait_ready()
+        except BaseException as err:
+            self.kill()
+            if isinstance(err, (OSError, qmp.Closed)):
+                raise self._error("QEMU does not start") from None
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        """End QEMU at once, as a power cut of the host would."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def wait_ready(self, timeout=BOOT_TIMEOUT):
+        """Wait until the guest has booted and its agent listens."""
+        deadline = time.monotonic() + timeout
+        while self._line(deadline, "the guest's agent") != "READY":
+            pass
+
+    def run(self, script, timeout=60, check=True):
+        """Run a bash @script in the guest.
+
+        Returns its standard output, or the whole Result without @check.
+        """
+        self.start(script)
+        result = self.finish(script, timeout)
+        if not check:
+            return result
+        if result.status:
+            raise self._error(
+                f"exit status {result.status} from\n{script}\n"
+                f"{result.out}{result.err}")
+        return result.out
+
+    def start(self, script):
+        """Start a script in the guest; finish() waits for its end."""
+        data = script.encode()
+        self._agent.settimeout(EXIT_TIMEOUT)
+        self._agent.sendall(b"RUN %d\n" % len(data) + data)
+
+    def finish(self, what="the script", timeout=60):
+        """The Result of the script that runs in the guest."""
+        deadline = time.monotonic() + timeout
+        words = self._line(deadline, what).split()
+        status, out, err = (int(word) for word in words[1:])
+        output = self._bytes(out, deadline, what)
+        return Result(status, output.decode(errors="replace"),
+                      self._bytes(err, deadline, what).decode(
+                          errors="replace"))
+
+    def power_off(self):
+        """Shut the guest down and wait for QEMU's regular end."""
+        self.start("poweroff")
+        try:
+            status = self._process.wait(EXIT_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise self._error("the guest does not power off") from None
+        if status:
+            raise self._error(f"QEMU ended with status {status}")
+        self._process = None
+
+    @property
+    def console(self):
+        """All that the guest's serial console has shown."""
+        return (self._folder / "console").read_text(errors="replace")
+
+    def _line(self, deadline, what):
+        line = b""
+        while not line.endswith(b"\n"):
+            line += self._bytes(1, deadline, what)
+        return line.decode(errors="replace").strip()
+
+    def _bytes(self, count, deadline, what):
+        data = bytearray()
+        while len(data) < count:
+            self._agent.settimeout(max(deadline - time.monotonic(), 0.001))
+            try:
+                block = self._agent.recv(min(count - len(data), BLOCK))
+            except socket.timeout:
+                raise self._error(f"no answer in time from\n{what}") from None
+            if not block:
+                raise self._error("QEMU has ended")
+            data += block
+        return data
+
+    def _error(self, what):
+        """An Error that shows what console and QEMU said last."""
+        lines = [what]
+        for title, file in (("console", "console"), ("QEMU", "messages")):
+            path = self._folder / file
+            text = path.read_text(errors="replace") if path.exists() else ""
+            tail = text.splitlines()[-CONSOLE_LINES:]
+            lines += [f"-- {title} ({path}) --", *tail]
+        return Error("\n".join(lines))
