@@ -3,6 +3,7 @@
 
 import argparse
 import importlib.util
+import sys
 
 from zdlib import build, qemusrc, testrun, ui
 
@@ -25,6 +26,14 @@ needs root; once they are there, an ordinary user will do.
 MODULES = tuple(importlib.import_module(f"zdlib.{name}")
                 for name in ("demo", "run")
                 if importlib.util.find_spec(f"zdlib.{name}"))
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, as all others here."""
+
+    def error(self, message):
+        print(f"zdrive: {message}: see {self.prog} --help", file=sys.stderr)
+        sys.exit(2)
 
 
 def _setup(_args):
@@ -56,7 +65,7 @@ def _add_build(commands):
 
 def parser():
     """The command line, for running it and for the tests of the docs."""
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="scripts/zdrive",
         description="OCZ Z-Drive R4 cards for the QEMU that Debian ships.",
         epilog=EXAMPLES,

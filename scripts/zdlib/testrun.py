@@ -77,6 +77,7 @@ def _run(suites, jobs):
             if match:
                 step.note("/".join(match.groups()))
                 step.say(line.rstrip())
+        step.good = process.wait() == 0
     if not log.exists():
         return []
     return [json.loads(line) for line in log.read_text().splitlines()]

@@ -73,6 +73,7 @@ class Step:
 
     def __init__(self, name):
         self.name = name
+        self.good = True
         self._note = ""
         self._start = time.monotonic()
         self._live = sys.stdout.isatty()
@@ -92,7 +93,7 @@ class Step:
         return time.monotonic() - self._start
 
     def _line(self, mark, seconds):
-        note = f" {self._note}" if self._note and mark != "ok" else ""
+        note = f" {self._note}" if self._note and mark == ".." else ""
         return f"  {mark}  {self.name}{note} ({seconds})"
 
     def _watch(self):
@@ -108,13 +109,14 @@ class Step:
         """Start to show the step."""
         self._thread.start()
 
-    def end(self, good):
+    def end(self):
         """Show the outcome and the time it took."""
         self._done.set()
         self._thread.join()
         if self._live:
             print("\r\033[K", end="")
-        say(self._line("ok" if good else "--", f"{self.elapsed():.1f} s"))
+        say(self._line("ok" if self.good else "--",
+                       f"{self.elapsed():.1f} s"))
 
 
 _steps = []
@@ -126,13 +128,14 @@ def step(name):
     current = Step(name)
     _steps.append(current)
     current.begin()
-    good = False
     try:
         yield current
-        good = True
+    except BaseException:
+        current.good = False
+        raise
     finally:
         _steps.remove(current)
-        current.end(good)
+        current.end()
 
 
 def _follow(process, log):
