@@ -23,8 +23,9 @@ from zdlib import apt, cpio, fsys, kept, paths, ui
 PACKAGES = (
     "bash", "coreutils", "dash", "diffutils", "e2fsprogs", "findutils",
     "fio", "grep", "gzip", "hdparm", "hostname", "kmod", "less", "lsscsi",
-    "mawk", "mdadm", "mount", "ncurses-base", "pciutils", "procps", "sed",
-    "sg3-utils", "smartmontools", "tar", "util-linux",
+    "mawk", "mdadm", "mount", "ncurses-base", "pciutils", "procps",
+    "python3-minimal", "sed", "sg3-utils", "smartmontools", "tar",
+    "util-linux",
 )
 # The top-level names that point into /usr on a merged system.
 MERGED = ("bin", "sbin", "lib", "lib64")
@@ -64,6 +65,8 @@ def _merge_usr(root):
 
 def _finish(root):
     """What the packages' scripts do, as far as a guest needs it."""
+    for name in ("dev", "mnt", "proc", "root", "run", "sys", "tmp"):
+        (root / name).mkdir(exist_ok=True)
     (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/bash\n")
     (root / "etc/group").write_text("root:x:0:\ndisk:x:6:\n")
     (root / "etc/mtab").symlink_to("../proc/self/mounts")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stock QEMU with the card, running a stock kernel, under control.
 
-A Vm is used as a context manager.  Inside, run() executes shell scripts in
-the guest through an agent on a virtio-serial port (images/guest/agent), qmp
-talks to QEMU, and nothing depends on what the console prints; the console is
-kept for the error message when something goes wrong.
+    with vm.Vm("name", [*vm.root_port(), *vm.card(model="cm84")]).boot() as guest:
+        print(guest.run("lsblk"))
+
+run() executes shell scripts in the guest through an agent on a virtio-serial
+port (images/guest/agent), and qmp talks to QEMU.  Nothing depends on what the
+console prints; it is kept for the message when something goes wrong.
 """
 
 import json
@@ -13,7 +15,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from zdlib import fsys, image, kernel, paths, qmp
+from zdlib import fsys, image, kernel, paths, qmp, ui
 
 QEMU = "qemu-system-x86_64"
 VMS = paths.BUILD / "vm"
@@ -23,6 +25,8 @@ VMS = paths.BUILD / "vm"
 TCG = ("-accel", "tcg", "-cpu", "max,la57=off")
 KVM = ("-accel", "kvm", "-cpu", "host")
 
+CONSOLE = "console=ttyS0"
+
 # Under TCG a boot with one card takes about 20 s on an idle machine.
 BOOT_TIMEOUT = 180
 EXIT_TIMEOUT = 30
@@ -30,7 +34,7 @@ CONSOLE_LINES = 25
 BLOCK = 1 << 16
 
 
-class Error(Exception):
+class Error(ui.Failure):
     """The guest or QEMU did not do what it should."""
 
 
@@ -52,14 +56,26 @@ def machine(name="q35", memory="1G", accelerator=TCG):
             *accelerator, "-machine", name, "-smp", "2", "-m", memory]
 
 
-def boot(stock, images, append):
-    """Boot kernel @stock with our guest."""
-    words = ["-kernel", stock.vmlinuz, "-initrd", images.initrd,
-             "-append", append]
+def linux(vmlinuz, initrd, append):
+    """Boot a kernel from host files."""
+    return ["-kernel", str(vmlinuz), "-initrd", str(initrd),
+            "-append", append]
+
+
+def disks(images):
+    """The disks that the guest's tools and modules are on."""
+    words = []
     for serial, file in images.disks.items():
         words += blockdev(serial, file, read_only=True)
-        words += ["-device", f"virtio-blk-pci,drive={serial},serial={serial}"]
-    return [str(word) for word in words]
+        words += device("virtio-blk-pci", drive=serial, serial=serial)
+    return words
+
+
+def device(driver, **properties):
+    """A device; a '_' in a property's name stands for '-'."""
+    return ["-device", ",".join([driver, *(
+        f"{name.replace('_', '-')}={value}"
+        for name, value in properties.items())])]
 
 
 def plugin():
@@ -78,19 +94,13 @@ def blockdev(node, file, **options):
 
 def root_port(name="rp0", slot=1, **properties):
     """A PCI Express slot of q35."""
-    return ["-device", _device("pcie-root-port", id=name, bus="pcie.0",
-                               chassis=slot, slot=slot, **properties)]
+    return device("pcie-root-port", id=name, bus="pcie.0", chassis=slot,
+                  slot=slot, **properties)
 
 
 def card(name="zd0", bus="rp0", **properties):
     """The card itself; @properties as on QEMU's command line."""
-    return ["-device", _device("zdrive-r4", id=name, bus=bus, **properties)]
-
-
-def _device(driver, **properties):
-    return ",".join([driver, *(
-        f"{name.replace('_', '-')}={value}"
-        for name, value in properties.items())])
+    return device("zdrive-r4", id=name, bus=bus, **properties)
 
 
 #
@@ -107,31 +117,39 @@ class Vm:
 
     def __init__(self, name, devices, version=None, reboots=False,
                  append="", **machine_options):
-        self._folder = VMS / name
+        self.folder = VMS / name
         stock = kernel.get(version)
-        words = f"console=ttyS0 panic=-1 zdrive.guest=agent {append}"
+        images = image.prepare(stock)
+        append = f"{CONSOLE} panic=-1 zdrive.guest=agent {append}"
         self._command = [
             QEMU, *machine(**machine_options), *plugin(),
-            *boot(stock, image.prepare(stock), words),
+            *linux(stock.vmlinuz, images.initrd, append), *disks(images),
             *([] if reboots else ["-no-reboot"]),
-            "-chardev", f"file,id=console,path={self._folder}/console",
+            "-chardev", f"file,id=console,path={self.folder}/console",
             "-serial", "chardev:console",
-            "-device", "virtio-serial-pci",
-            "-device", "virtserialport,chardev=agent,name=zdrive.agent",
+            *device("virtio-serial-pci"),
+            *device("virtserialport", chardev="agent", name="zdrive.agent"),
             "-mon", "chardev=qmp,mode=control", *devices]
         self._agent = self._process = self.qmp = None
 
     def __enter__(self):
-        fsys.folder(self._folder)
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def boot(self):
+        """Start QEMU and wait until the guest is ready."""
+        fsys.folder(self.folder)
         self._agent, agent = socket.socketpair()
         monitor, qemu_monitor = socket.socketpair()
         ends = {"agent": agent.fileno(), "qmp": qemu_monitor.fileno()}
         command = list(self._command)
         for name, number in ends.items():
             command += ["-chardev", f"socket,id={name},fd={number}"]
-        (self._folder / "command").write_text(
+        (self.folder / "command").write_text(
             subprocess.list2cmdline(command))
-        with open(self._folder / "messages", "wb") as messages:
+        with open(self.folder / "messages", "wb") as messages:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=messages,
                 stderr=messages, pass_fds=ends.values())
@@ -144,12 +162,9 @@ class Vm:
         except BaseException as err:
             self.kill()
             if isinstance(err, (OSError, qmp.Closed)):
-                raise self._error("QEMU does not start") from None
+                raise self._error(f"{QEMU} does not start") from None
             raise
         return self
-
-    def __exit__(self, *_):
-        self.kill()
 
     def kill(self):
         """End QEMU at once, as a power cut of the host would."""
@@ -209,7 +224,7 @@ class Vm:
     @property
     def console(self):
         """All that the guest's serial console has shown."""
-        return (self._folder / "console").read_text(errors="replace")
+        return (self.folder / "console").read_text(errors="replace")
 
     def _line(self, deadline, what):
         line = b""
@@ -225,17 +240,18 @@ class Vm:
                 block = self._agent.recv(min(count - len(data), BLOCK))
             except socket.timeout:
                 raise self._error(f"no answer in time from\n{what}") from None
+            except ConnectionResetError:
+                block = b""
             if not block:
-                raise self._error("QEMU has ended")
+                raise self._error(f"{QEMU} has ended during\n{what}")
             data += block
         return data
 
     def _error(self, what):
         """An Error that shows what console and QEMU said last."""
-        lines = [what]
-        for title, file in (("console", "console"), ("QEMU", "messages")):
-            path = self._folder / file
+        lines = []
+        for file in ("console", "messages"):
+            path = self.folder / file
             text = path.read_text(errors="replace") if path.exists() else ""
-            tail = text.splitlines()[-CONSOLE_LINES:]
-            lines += [f"-- {title} ({path}) --", *tail]
-        return Error("\n".join(lines))
+            lines += [f"-- {path} --", *text.splitlines()[-CONSOLE_LINES:]]
+        return Error(what, lines)

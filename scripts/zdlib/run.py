@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`scripts/zdrive run`: a person at the console of a guest with the card."""
+
+import argparse
+import os
+import shlex
+from pathlib import Path
+
+from zdlib import build, image, kernel, ui, vm
+
+DESCRIPTION = """\
+Boot Debian's own kernel in Debian's own QEMU with a Z-Drive R4 and give a
+root shell on the serial console.  Without --drive the card's data is gone
+when the guest ends.
+"""
+
+EXAMPLES = """\
+examples:
+  scripts/zdrive run --model rm84
+  scripts/zdrive run --drive card.img --size 16G     keep the data
+  scripts/zdrive run --kernel 6.12                   Debian's newer kernel
+  scripts/zdrive run --kernel ~/linux/arch/x86/boot/bzImage
+                                                     your own kernel
+  scripts/zdrive run -- -m 4G -nic user,model=virtio QEMU's own options
+  scripts/zdrive run --print                         only show the command
+
+Your own kernel needs these built in to reach the guest's tools: VIRTIO_PCI,
+VIRTIO_BLK, SQUASHFS with LZ4, OVERLAY_FS, DEVTMPFS; and SCSI_MVSAS with
+BLK_DEV_SD for the card.  Without the first four you get busybox, or bring an
+--initrd of your own.
+"""
+
+
+def add_parser(commands):
+    """Add `run` to the subcommands."""
+    parser = commands.add_parser(
+        "run", help="an interactive guest with the card",
+        description=DESCRIPTION, epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="cm88",
+                        help="cm84, cm88 (default), rm84 or rm88")
+    parser.add_argument("--size", help="bytes of the whole card, such as 16G "
+                        "(default: the real card's capacity)")
+    parser.add_argument("--drive", metavar="FILE", type=Path,
+                        help="raw image that keeps the card's data; with "
+                        "--size it is made if it does not exist")
+    parser.add_argument("--kernel", metavar="VERSION|FILE", help="Debian's "
+                        f"kernel series ({', '.join(kernel.SERIES)}; default "
+                        f"{kernel.DEFAULT}) or release, or a bzImage")
+    parser.add_argument("--initrd", metavar="FILE", type=Path,
+                        help="initrd for your own kernel (default: ours)")
+    parser.add_argument("--append", default="", metavar="WORDS",
+                        help="more words for the kernel's command line")
+    parser.add_argument("--kvm", action="store_true",
+                        help="use KVM instead of emulating the processor")
+    parser.add_argument("--print", action="store_true",
+                        help="print the QEMU command instead of running it")
+    parser.add_argument("qemu", nargs="*", metavar="-- QEMU ARGS",
+                        help="further arguments for QEMU")
+    parser.set_defaults(main=main)
+
+
+def prepare():
+    """Make the guest's images, which is the slow part of a first run."""
+    image.prepare(kernel.get())
+
+
+def main(args):
+    """Become QEMU."""
+    build.module()
+    command = _command(args)
+    if args.print:
+        ui.say(shlex.join(command))
+        return
+    _make_drive(args)
+    os.execvp(command[0], command)
+
+
+def _own_kernel(name):
+    """The path if @name is a file and not one of Debian's versions."""
+    if not name or os.path.sep not in name and not Path(name).exists():
+        return None
+    if not Path(name).is_file():
+        ui.die(f"there is no kernel {name}", "give the path of a bzImage")
+    return Path(name)
+
+
+def _command(args):
+    own = _own_kernel(args.kernel)
+    stock = kernel.get(None if own else args.kernel)
+    images = image.prepare(stock)
+    card = {"model": args.model}
+    drive = []
+    if args.size:
+        card["size"] = args.size
+    if args.drive:
+        card["drive"] = "card"
+        drive = vm.blockdev("card", args.drive.absolute(), discard="unmap")
+    return [
+        vm.QEMU, *vm.machine(accelerator=vm.KVM if args.kvm else vm.TCG),
+        *vm.plugin(),
+        *vm.linux(own or stock.vmlinuz, args.initrd or images.initrd,
+                  f"{vm.CONSOLE} {args.append}".strip()),
+        *vm.disks(images), "-no-reboot", "-serial", "mon:stdio",
+        *drive, *vm.root_port(), *vm.card(**card), *args.qemu]
+
+
+def _make_drive(args):
+    if not args.drive or args.drive.exists():
+        return
+    if not args.size:
+        ui.die(f"there is no file {args.drive}", "add --size to make it")
+    ui.run(["qemu-img", "create", "-q", "-f", "raw", args.drive, args.size],
+           "run-drive")
