@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the files of the 88SE9485 model share among themselves.
+ */
+#ifndef HW_ZDRIVE_MV94XX_INTERNAL_H
+#define HW_ZDRIVE_MV94XX_INTERNAL_H
+
+#include "mv94xx.h"
+
+/* One command in the chip: what a delivery descriptor and its header said. */
+struct MvCommand {
+    ZdRequest req;
+    MvCore *core;
+    uint16_t slot;
+    uint8_t reg_set;
+    dma_addr_t status_buf;
+};
+
+/* core.c */
+uint32_t mv_core_read(MvCore *core, uint32_t offset);
+void mv_core_write(MvCore *core, uint32_t offset, uint32_t val);
+void mv_core_reset(MvCore *core);
+
+/* ring.c */
+/* Fetch and start what the delivery ring holds. */
+void mv_ring_run(MvCore *core);
+/* Post one completion descriptor. */
+void mv_ring_post(MvCore *core, uint32_t entry);
+/* Stop fetching; only a reset of the command issue starts it again. */
+void mv_ring_stop(MvCore *core, uint32_t cause);
+
+/* command.c */
+/* Start the command that delivery descriptor @desc names. */
+void mv_command_start(MvCore *core, uint32_t desc);
+/* COMMAND_ACTIVE abort: no completion, no access to its memory any more. */
+void mv_command_abort(MvCore *core, unsigned slot);
+/* Abort what no device has started yet. */
+void mv_command_abort_unissued(MvCore *core);
+void mv_command_free_all(MvBridge *b);
+extern const ZdHostOps mv_host_ops;
+
+/* phy.c */
+uint32_t mv_phy_serial_read(MvPhy *phy);
+void mv_phy_serial_write(MvCore *core, MvPhy *phy, uint32_t val);
+uint32_t mv_phy_cfg_read(MvPhy *phy);
+void mv_phy_cfg_write(MvCore *core, MvPhy *phy, uint32_t val);
+uint32_t mv_phy_vsr_read(MvPhy *phy, uint32_t addr);
+void mv_phy_vsr_write(MvCore *core, MvPhy *phy, uint32_t addr, uint32_t val);
+void mv_phy_reset(MvCore *core, MvPhy *phy);
+
+/* irq.c */
+uint32_t mv_irq_core_status(MvCore *core);
+uint32_t mv_irq_cause(MvBridge *b);
+/* Bring the interrupt line in step; @again: send an MSI even without edge. */
+void mv_irq_update(MvBridge *b, bool again);
+/* Latch @bits in INT_STAT. */
+void mv_irq_raise(MvCore *core, uint32_t bits);
+/* One more completion: DONE now, or by the coalescing rules. */
+void mv_irq_completion(MvCore *core);
+void mv_irq_ack(MvCore *core, uint32_t bits);
+void mv_irq_coal_reset(MvCore *core);
+void mv_irq_coal_expired(void *opaque);
+
+/* spi.c */
+void mv_spi_init(MvSpi *spi);
+void mv_spi_cleanup(MvSpi *spi);
+uint32_t mv_spi_read(MvBridge *b, uint32_t offset);
+void mv_spi_write(MvBridge *b, uint32_t offset, uint32_t val);
+
+/* mmio.c */
+/* One LOG_GUEST_ERROR line, once per kind until the next power-on. */
+void mv_guest_error(MvBridge *b, MvMistake kind, const char *fmt, ...)
+    G_GNUC_PRINTF(3, 4);
+
+#endif

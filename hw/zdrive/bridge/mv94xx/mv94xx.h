@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The Marvell 88SE9485 SAS/SATA bridge: two cores of four phys behind BAR 2.
+ *
+ * The card embeds one MvBridge, connects links to its phys, and gets its
+ * interrupt line.  Everything here runs under the big lock.
+ */
+#ifndef HW_ZDRIVE_MV94XX_H
+#define HW_ZDRIVE_MV94XX_H
+
+#include "qemu/bitmap.h"
+#include "qemu/timer.h"
+#include "hw/pci/pci.h"
+#include "hw/zdrive/link.h"
+#include "regs.h"
+
+typedef struct MvBridge MvBridge;
+typedef struct MvCommand MvCommand;
+
+/* What a driver can do wrong; each kind is logged once per power-on. */
+typedef enum MvMistake {
+    MV_BAD_REGISTER,
+    MV_BAD_INDIRECT,
+    MV_BAD_DOORBELL,
+    MV_BAD_RING,
+    MV_BAD_SLOT,
+    MV_BAD_PHY,
+    MV_BAD_REG_SET,
+    MV_BAD_TYPE,
+    MV_BAD_PRD,
+    MV_BAD_DMA,
+    MV_BAD_SPI,
+    MV_NO_RX_RING,
+    MV_MISTAKES
+} MvMistake;
+
+typedef struct MvPhy {
+    ZdLink *link;
+    unsigned number;            /* in its core */
+    bool ready;
+    uint8_t rate;               /* 0: 1.5, 1: 3, 2: 6 Gb/s; valid when ready */
+    uint32_t int_stat;
+    uint32_t int_mask;
+    uint32_t ser_limits;
+    uint32_t cfg_addr;
+    uint32_t vsr_addr;
+    uint32_t cfg[MV_CFG_SIZE / 4];
+    uint32_t vsr[MV_VSR_SIZE / 4];
+} MvPhy;
+
+typedef struct MvCore {
+    MvBridge *bridge;
+    unsigned number;
+    MvPhy phy[MV_PHYS];
+
+    uint32_t regs[MV_CORE_REGS_END / 4];    /* what reads back as written */
+    uint32_t cmd[MV_CMD_SIZE / 4];
+
+    uint16_t tx_cons;           /* last descriptor fetched */
+    uint16_t rx_prod;           /* last entry written */
+    bool tx_stopped;            /* by an error, until the next reset */
+    bool tx_running;            /* mv_ring_run() is on the stack */
+    bool done_unread;           /* DONE rose after the last INT_STAT read */
+    uint16_t coal_pending;      /* completions that wait for an interrupt */
+    QEMUTimer *coal_timer;
+
+    MvCommand *slot[MV_SLOTS];
+    DECLARE_BITMAP(active, MV_SLOTS);
+} MvCore;
+
+#define MV_SPI_FLASH_SIZE   0x40000
+
+typedef struct MvSpi {
+    uint32_t ctrl;
+    uint32_t addr;
+    uint32_t wr_data;
+    uint32_t rd_data;
+    bool write_enabled;
+    uint8_t *flash;             /* MV_SPI_FLASH_SIZE bytes */
+} MvSpi;
+
+struct MvBridge {
+    PCIDevice *pci;
+    MemoryRegion bar0;
+    MemoryRegion bar2;
+    MvCore core[MV_CORES];
+    MvSpi spi;
+    uint32_t sgpio[MV_CORES][MV_SGPIO_SIZE / 4];
+    uint32_t chip_config;
+    uint32_t gbl_ctl;
+    uint32_t gbl_int_enable;
+    uint32_t gbl_mask[3];
+    bool irq_level;
+    DECLARE_BITMAP(mistakes, MV_MISTAKES);
+    GSList *free_commands;
+};
+
+/*
+ * Make BARs 0 and 2 of @pci and take the links, one per phy in card order
+ * (core 0 phys 0-3, core 1 phys 0-3); NULL: nothing is wired to that phy.
+ */
+void mv_bridge_init(MvBridge *b, PCIDevice *pci,
+                    ZdLink *links[MV_CORES * MV_PHYS]);
+/* Drops every command; the links and the PCI device stay the caller's. */
+void mv_bridge_cleanup(MvBridge *b);
+/* Chip reset: PCI reset, or power on.  The SPI flash keeps its contents. */
+void mv_bridge_reset(MvBridge *b);
+
+/* What the card's option ROM and drivers expect in the SPI flash. */
+typedef struct MvFlashInfo {
+    char product_id[4];
+    unsigned ssds;
+    const char *serial[MV_CORES * MV_PHYS];     /* 20 characters each */
+    uint64_t sas_address;
+} MvFlashInfo;
+
+void mv_spi_write_card_info(MvBridge *b, const MvFlashInfo *info);
+
+#endif

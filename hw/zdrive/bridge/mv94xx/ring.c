@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The two rings of a core: delivery (the driver's descriptors) and completion
+ * (the chip's).  Both indexes name the last valid entry and start at "none".
+ */
+#include "qemu/osdep.h"
+#include "internal.h"
+#include "trace.h"
+
+static dma_addr_t reg64(MvCore *core, uint32_t lo)
+{
+    return core->regs[lo / 4] | (uint64_t)core->regs[lo / 4 + 1] << 32;
+}
+
+/* A bad ring or address: report it as the chip does and fetch no more. */
+void mv_ring_stop(MvCore *core, uint32_t cause)
+{
+    core->tx_stopped = true;
+    mv_irq_raise(core, cause | MV_CINT_CI_STOP);
+}
+
+static bool tx_enabled(MvCore *core)
+{
+    return (core->regs[MV_PCS / 4] & MV_PCS_CMD_EN) &&
+           (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped;
+}
+
+void mv_ring_run(MvCore *core)
+{
+    uint32_t size = core->regs[MV_TX_CFG / 4] & MV_RING_SIZE_MASK;
+    uint32_t prod, next, desc;
+
+    /* A command that ends at once may bring the driver here again. */
+    if (core->tx_running) {
+        return;
+    }
+    core->tx_running = true;
+    while (tx_enabled(core)) {
+        prod = core->regs[MV_TX_PROD_IDX / 4];
+        if (core->tx_cons == prod || prod == MV_INDEX_NONE) {
+            break;
+        }
+        if (prod >= size) {
+            mv_guest_error(core->bridge, MV_BAD_DOORBELL,
+                           "TX_PROD_IDX 0x%x of core %u is outside a ring of "
+                           "%u entries", prod, core->number, size);
+            mv_ring_stop(core, 0);
+            break;
+        }
+        next = core->tx_cons == MV_INDEX_NONE || core->tx_cons + 1u >= size ?
+               0 : core->tx_cons + 1;
+        if (ldl_le_pci_dma(core->bridge->pci, reg64(core, MV_TX_LO) + next * 4,
+                           &desc, MEMTXATTRS_UNSPECIFIED) != MEMTX_OK) {
+            mv_guest_error(core->bridge, MV_BAD_RING,
+                           "delivery ring of core %u at 0x%" PRIx64
+                           " is not memory", core->number,
+                           (uint64_t)reg64(core, MV_TX_LO));
+            mv_ring_stop(core, MV_CINT_DMA_PCIE);
+            break;
+        }
+        core->tx_cons = next;
+        trace_zd_mv_fetch(core->number, next, desc);
+        mv_command_start(core, desc);
+    }
+    core->tx_running = false;
+}
+
+void mv_ring_post(MvCore *core, uint32_t entry)
+{
+    PCIDevice *pci = core->bridge->pci;
+    uint32_t size = core->regs[MV_RX_CFG / 4] & MV_RING_SIZE_MASK;
+    dma_addr_t base = reg64(core, MV_RX_LO);
+    uint32_t index;
+    MemTxResult res;
+
+    if (!(core->regs[MV_RX_CFG / 4] & MV_RING_EN) || !size) {
+        mv_guest_error(core->bridge, MV_NO_RX_RING,
+                       "slot %u of core %u completes, but RX_CFG 0x%x has no "
+                       "ring", MV_TXQ_SLOT(entry), core->number,
+                       core->regs[MV_RX_CFG / 4]);
+        return;
+    }
+    index = core->rx_prod == MV_INDEX_NONE || core->rx_prod + 1u >= size ?
+            0 : core->rx_prod + 1;
+
+    /* Entry before index, index before interrupt. */
+    res = stl_le_pci_dma(pci, base + 4 + index * 4, entry,
+                         MEMTXATTRS_UNSPECIFIED);
+    smp_wmb();
+    res |= stl_le_pci_dma(pci, base, index, MEMTXATTRS_UNSPECIFIED);
+    core->rx_prod = index;
+    trace_zd_mv_post(core->number, index, entry);
+    if (res != MEMTX_OK) {
+        mv_guest_error(core->bridge, MV_BAD_RING,
+                       "completion ring of core %u at 0x%" PRIx64
+                       " is not memory", core->number, (uint64_t)base);
+        mv_irq_raise(core, MV_CINT_DMA_PCIE);
+    }
+    mv_irq_completion(core);
+}

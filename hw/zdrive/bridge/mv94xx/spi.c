@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The SPI flash controller and its 256 KiB flash: option ROM, the card
+ * configuration block and the HBA information page.
+ *
+ * mvsas never comes here; the card's own driver and its option ROM do
+ * (88se9485.md 8, real-cards.md 1.5).  The part answers as an Adesto
+ * AT25DF021, whose identification 1Fh 43h is among those the vendor's driver
+ * takes, with that data sheet's commands.
+ */
+#include "qemu/osdep.h"
+#include "qemu/bswap.h"
+#include "internal.h"
+#include "trace.h"
+
+/* Control word: command 15:8, length 7:4, the rest single bits. */
+#define SPI_CMD(ctrl)       (((ctrl) >> 8) & 0xFF)
+#define SPI_LEN(ctrl)       (((ctrl) >> 4) & 0xF)
+#define SPI_START           (1u << 0)
+
+#define SPI_ADDR_MASK       (MV_SPI_FLASH_SIZE - 1)
+#define SPI_PAGE            256
+
+#define SPI_STATUS_WEL      (1u << 1)
+
+/* Offsets in the flash. */
+#define FLASH_CARD_CONFIG   0x20000
+#define FLASH_HBA_PAGE      0x3FF00
+#define CONFIG_PRODUCT_ID   0x08
+#define CONFIG_VCA_MODE     0x0C
+#define CONFIG_SSDS         0x0D
+#define CONFIG_PORTMAP      0x0E
+#define CONFIG_SERIALS      0x10
+#define CONFIG_SERIAL_LEN   20
+#define CONFIG_ERROR_FLAGS  0xB0
+#define CONFIG_CHECKSUM     0xB4
+#define CONFIG_LEN          0xB8
+#define HBA_LEN             0x100
+#define HBA_SAS_ADDR        56
+#define HBA_FFE             120
+#define HBA_RATE            176
+#define HBA_TUNING          184
+#define HBA_RATE_6G         2
+
+static void program(MvSpi *spi, uint32_t addr, unsigned len)
+{
+    unsigned i;
+
+    /* Programming clears bits only, and wraps inside its page. */
+    for (i = 0; i < len; i++) {
+        uint32_t a = (addr & ~(SPI_PAGE - 1)) | ((addr + i) & (SPI_PAGE - 1));
+
+        spi->flash[a] &= spi->wr_data >> (8 * i);
+    }
+}
+
+static void erase(MvSpi *spi, uint32_t addr, uint32_t size)
+{
+    memset(spi->flash + (addr & ~(size - 1)), 0xFF, size);
+}
+
+typedef enum SpiAction {
+    SPI_NONE,
+    SPI_READ,
+    SPI_STATUS,
+    SPI_ID,
+    SPI_SET_WEL,
+    SPI_CLEAR_WEL,
+    SPI_PROGRAM,
+    SPI_ERASE,
+} SpiAction;
+
+static const struct {
+    uint8_t opcode;
+    SpiAction action;
+    uint32_t arg;               /* identification, or bytes to erase */
+} spi_commands[] = {
+    { 0x01, SPI_CLEAR_WEL },                /* write status: no protection */
+    { 0x02, SPI_PROGRAM },
+    { 0x03, SPI_READ },
+    { 0x04, SPI_CLEAR_WEL },
+    { 0x05, SPI_STATUS },
+    { 0x06, SPI_SET_WEL },
+    { 0x0B, SPI_READ },
+    { 0x20, SPI_ERASE, 4 * 1024 },
+    { 0x52, SPI_ERASE, 32 * 1024 },
+    { 0x60, SPI_ERASE, MV_SPI_FLASH_SIZE },
+    { 0x9F, SPI_ID, 0x0000431F },
+    { 0xC7, SPI_ERASE, MV_SPI_FLASH_SIZE },
+    { 0xD8, SPI_ERASE, 64 * 1024 },
+};
+
+static void spi_execute(MvBridge *b)
+{
+    MvSpi *spi = &b->spi;
+    unsigned len = MIN(SPI_LEN(spi->ctrl), 4);
+    uint8_t opcode = SPI_CMD(spi->ctrl);
+    SpiAction action = SPI_NONE;
+    uint32_t arg = 0, data = 0;
+    unsigned i;
+
+    for (i = 0; i < ARRAY_SIZE(spi_commands); i++) {
+        if (spi_commands[i].opcode == opcode) {
+            action = spi_commands[i].action;
+            arg = spi_commands[i].arg;
+        }
+    }
+    trace_zd_mv_spi(opcode, spi->addr, len);
+
+    if ((action == SPI_PROGRAM || action == SPI_ERASE) &&
+        !spi->write_enabled) {
+        mv_guest_error(b, MV_BAD_SPI,
+                       "SPI command 0x%02x without write enable (0x06)",
+                       opcode);
+        return;
+    }
+    switch (action) {
+    case SPI_READ:
+        for (i = 0; i < len; i++) {
+            data |= (uint32_t)spi->flash[(spi->addr + i) & SPI_ADDR_MASK]
+                    << (8 * i);
+        }
+        spi->rd_data = data;
+        break;
+    case SPI_STATUS:
+        spi->rd_data = spi->write_enabled ? SPI_STATUS_WEL : 0;
+        break;
+    case SPI_ID:
+        spi->rd_data = arg;
+        break;
+    case SPI_SET_WEL:
+        spi->write_enabled = true;
+        break;
+    case SPI_CLEAR_WEL:
+        spi->write_enabled = false;
+        break;
+    case SPI_PROGRAM:
+        program(spi, spi->addr, len);
+        spi->write_enabled = false;
+        break;
+    case SPI_ERASE:
+        erase(spi, spi->addr, arg);
+        spi->write_enabled = false;
+        break;
+    case SPI_NONE:
+        mv_guest_error(b, MV_BAD_SPI, "unknown SPI command 0x%02x", opcode);
+        /* No part drives the line. */
+        spi->rd_data = 0xFFFFFFFF;
+        break;
+    }
+}
+
+uint32_t mv_spi_read(MvBridge *b, uint32_t offset)
+{
+    switch (offset) {
+    case MV_SPI_CTRL:
+        return b->spi.ctrl;
+    case MV_SPI_ADDR:
+        return b->spi.addr;
+    case MV_SPI_WR_DATA:
+        return b->spi.wr_data;
+    default:
+        return b->spi.rd_data;
+    }
+}
+
+void mv_spi_write(MvBridge *b, uint32_t offset, uint32_t val)
+{
+    switch (offset) {
+    case MV_SPI_CTRL:
+        b->spi.ctrl = val;
+        if (val & SPI_START) {
+            spi_execute(b);
+            b->spi.ctrl &= ~SPI_START;
+        }
+        break;
+    case MV_SPI_ADDR:
+        b->spi.addr = val & SPI_ADDR_MASK;
+        break;
+    case MV_SPI_WR_DATA:
+        b->spi.wr_data = val;
+        break;
+    }
+}
+
+static uint8_t byte_sum(const uint8_t *p, unsigned len)
+{
+    uint8_t sum = 0;
+
+    while (len--) {
+        sum += *p++;
+    }
+    return sum;
+}
+
+/*
+ * The configuration block of the card (real-cards.md 1.5).  How the vendor
+ * computes the checksum is not known; here the sum of the dwords before it and
+ * the checksum itself is zero.
+ */
+static void write_config_block(uint8_t *p, const MvFlashInfo *info)
+{
+    uint32_t sum = 0;
+    unsigned i;
+
+    memset(p, 0, CONFIG_LEN);
+    memcpy(p, "OCZ ", 4);
+    p[4] = 1;                               /* version: major */
+    memcpy(p + CONFIG_PRODUCT_ID, info->product_id, 4);
+    p[CONFIG_VCA_MODE] = 1;
+    p[CONFIG_SSDS] = info->ssds;
+    p[CONFIG_PORTMAP] = MAKE_64BIT_MASK(0, info->ssds);
+    for (i = 0; i < info->ssds; i++) {
+        memcpy(p + CONFIG_SERIALS + i * CONFIG_SERIAL_LEN, info->serial[i],
+               CONFIG_SERIAL_LEN);
+    }
+    stl_le_p(p + CONFIG_ERROR_FLAGS, 0xFFFFFFFF);
+    for (i = 0; i < CONFIG_CHECKSUM; i += 4) {
+        sum += ldl_le_p(p + i);
+    }
+    stl_le_p(p + CONFIG_CHECKSUM, -sum);
+}
+
+/* struct hba_info_page of mvsas; the bytes of the page sum to zero. */
+static void write_hba_page(uint8_t *p, const MvFlashInfo *info)
+{
+    unsigned i;
+
+    memset(p, 0xFF, HBA_LEN);
+    memcpy(p, "MRVL", 4);
+    for (i = 0; i < MV_CORES * MV_PHYS; i++) {
+        stq_be_p(p + HBA_SAS_ADDR + 8 * i, info->sas_address + i);
+        p[HBA_RATE + i] = HBA_RATE_6G;
+    }
+    p[HBA_LEN - 1] = 0;
+    p[HBA_LEN - 1] = -byte_sum(p, HBA_LEN);
+}
+
+void mv_spi_write_card_info(MvBridge *b, const MvFlashInfo *info)
+{
+    write_config_block(b->spi.flash + FLASH_CARD_CONFIG, info);
+    write_hba_page(b->spi.flash + FLASH_HBA_PAGE, info);
+}
+
+void mv_spi_init(MvSpi *spi)
+{
+    spi->flash = g_malloc(MV_SPI_FLASH_SIZE);
+    memset(spi->flash, 0xFF, MV_SPI_FLASH_SIZE);
+}
+
+void mv_spi_cleanup(MvSpi *spi)
+{
+    g_free(spi->flash);
+    spi->flash = NULL;
+}

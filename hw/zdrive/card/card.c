@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * QOM type "zdrive-r4": properties, and the life of a card from realize to
+ * unplug.
+ */
+#include "qemu/osdep.h"
+#include "qemu/cutils.h"
+#include "qemu/units.h"
+#include "qapi/error.h"
+#include "hw/pci/msi.h"
+#include "hw/pci/pcie.h"
+#include "hw/qdev-properties.h"
+#include "hw/qdev-properties-system.h"
+#include "migration/vmstate.h"
+#include "hw/zdrive/card/card.h"
+
+/* Option ROM BAR of the Marvell cards, real-cards.md 1.2. */
+#define ROM_BAR_SIZE    (64 * KiB)
+
+/*
+ * Without a ROM file the BAR is there all the same and reads as erased flash.
+ * romfile="" and rombar=0 take it away, as for any QEMU device.
+ */
+static bool init_rom(ZdCard *card, Error **errp)
+{
+    PCIDevice *pci = PCI_DEVICE(card);
+    Error *err = NULL;
+
+    if (pci->romsize == UINT32_MAX) {
+        pci->romsize = ROM_BAR_SIZE;
+    }
+    if (pci->romfile || !pci->rom_bar) {
+        return true;
+    }
+    memory_region_init_rom(&card->blank_rom, OBJECT(card), "zdrive-rom",
+                           ROM_BAR_SIZE, &err);
+    if (err) {
+        error_propagate(errp, err);
+        return false;
+    }
+    memset(memory_region_get_ram_ptr(&card->blank_rom), 0xFF, ROM_BAR_SIZE);
+    pci_register_bar(pci, PCI_ROM_SLOT, 0, &card->blank_rom);
+    return true;
+}
+
+static void make_ssds(ZdCard *card)
+{
+    const ZdCardPlan *plan = &card->plan;
+    unsigned i;
+
+    for (i = 0; i < plan->product->ssds; i++) {
+        g_autofree char *name = g_strdup_printf("ssd%u", i);
+        ZdSsdConfig cfg = {
+            .profile = plan->product->profile,
+            .model = plan->product->ssd_model,
+            .firmware = plan->firmware,
+            .wwn = plan->wwn[i],
+            .sectors = plan->member_bytes / ZD_SECTOR_SIZE,
+            .store = card->store,
+            .member = i,
+            .timed = plan->timed,
+        };
+
+        pstrcpy(cfg.serial, sizeof(cfg.serial), plan->serial[i]);
+        card->ssd[i] = ZDRIVE_SSD(object_new(TYPE_ZDRIVE_SSD));
+        object_property_add_child(OBJECT(card), name, OBJECT(card->ssd[i]));
+        object_unref(OBJECT(card->ssd[i]));
+        zd_link_init(&card->link[i], i);
+        zd_ssd_setup(card->ssd[i], &cfg, &card->link[i]);
+    }
+}
+
+static void write_flash(ZdCard *card)
+{
+    const ZdProduct *product = card->plan.product;
+    MvFlashInfo info = {
+        .ssds = product->ssds,
+        .sas_address = card->plan.hba_wwn,
+    };
+    unsigned i;
+
+    memcpy(info.product_id, product->product_id, sizeof(info.product_id));
+    for (i = 0; i < product->ssds; i++) {
+        info.serial[i] = card->plan.serial[i];
+    }
+    mv_spi_write_card_info(&card->bridge, &info);
+}
+
+static bool open_store(ZdCard *card, Error **errp)
+{
+    ZdStoreConfig cfg = {
+        .members = card->plan.product->ssds,
+        .member_bytes = card->plan.member_bytes,
+        .volume = card->props.drive,
+    };
+
+    memcpy(cfg.member, card->props.member, sizeof(cfg.member));
+    card->store = zd_store_new(&cfg, errp);
+    return card->store != NULL;
+}
+
+static void zd_card_realize(PCIDevice *pci, Error **errp)
+{
+    ZdCard *card = ZDRIVE_R4(pci);
+    g_autofree char *place = qdev_get_dev_path(DEVICE(pci));
+    ZdLink *links[ZD_CARD_PHYS] = { NULL };
+    unsigned i;
+
+    if (!zd_card_plan(object_get_typename(OBJECT(card)), &card->props, place,
+                      &card->plan, errp) ||
+        !zd_card_init_config(pci, card->plan.product, errp)) {
+        return;
+    }
+    if (!init_rom(card, errp) || !open_store(card, errp)) {
+        zd_card_exit_config(pci);
+        return;
+    }
+    make_ssds(card);
+    for (i = 0; i < card->plan.product->ssds; i++) {
+        links[i] = &card->link[i];
+    }
+    mv_bridge_init(&card->bridge, pci, links);
+    write_flash(card);
+}
+
+static void zd_card_exit(PCIDevice *pci)
+{
+    ZdCard *card = ZDRIVE_R4(pci);
+    unsigned i;
+
+    mv_bridge_cleanup(&card->bridge);
+    for (i = 0; i < card->plan.product->ssds; i++) {
+        object_unparent(OBJECT(card->ssd[i]));
+    }
+    zd_store_free(card->store);
+    zd_card_exit_config(pci);
+}
+
+static void zd_card_reset_hold(Object *obj)
+{
+    mv_bridge_reset(&ZDRIVE_R4(obj)->bridge);
+}
+
+static void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val,
+                                 int len)
+{
+    pci_default_write_config(pci, addr, val, len);
+    pcie_aer_write_config(pci, addr, val, len);
+}
+
+static Property zd_card_properties[] = {
+    DEFINE_PROP_STRING("model", ZdCard, props.model),
+    DEFINE_PROP_UINT32("capacity-gb", ZdCard, props.capacity_gb, 0),
+    DEFINE_PROP_SIZE("size", ZdCard, props.size, 0),
+    DEFINE_PROP_DRIVE("drive", ZdCard, props.drive),
+    DEFINE_PROP_DRIVE("drive0", ZdCard, props.member[0]),
+    DEFINE_PROP_DRIVE("drive1", ZdCard, props.member[1]),
+    DEFINE_PROP_DRIVE("drive2", ZdCard, props.member[2]),
+    DEFINE_PROP_DRIVE("drive3", ZdCard, props.member[3]),
+    DEFINE_PROP_DRIVE("drive4", ZdCard, props.member[4]),
+    DEFINE_PROP_DRIVE("drive5", ZdCard, props.member[5]),
+    DEFINE_PROP_DRIVE("drive6", ZdCard, props.member[6]),
+    DEFINE_PROP_DRIVE("drive7", ZdCard, props.member[7]),
+    DEFINE_PROP_STRING("serial", ZdCard, props.serial),
+    DEFINE_PROP_STRING("firmware", ZdCard, props.firmware),
+    DEFINE_PROP_UINT64("wwn", ZdCard, props.wwn, 0),
+    DEFINE_PROP_UINT64("seed", ZdCard, props.seed, 0),
+    DEFINE_PROP_STRING("timing", ZdCard, props.timing),
+    DEFINE_PROP_END_OF_LIST(),
+};
+
+/* The property table is the manual: what -device zdrive-r4,help prints. */
+static const struct {
+    const char *name;
+    const char *description;
+} zd_card_help[] = {
+    { "model", "cm84, cm88, rm84 or rm88; the digit at the end is the number "
+               "of SSDs (default cm88)" },
+    { "capacity-gb", "a capacity that was sold: 300, 600 or 1200 with 4 SSDs, "
+                     "800, 1600 or 3200 with 8 (default 600 or 1600, or what "
+                     "the drive holds)" },
+    { "size", "bytes of the whole volume, for a scaled-down card; a multiple "
+              "of 64 KiB per SSD; not together with capacity-gb" },
+    { "drive", "block node for the whole card, in volume order (RAID-0 of all "
+               "SSDs, 64 KiB chunks); without any drive the data lives in "
+               "memory and is gone at exit" },
+    { "drive0", "block node of SSD 0; give drive0 to the last one, or drive" },
+    { "drive1", "block node of SSD 1" },
+    { "drive2", "block node of SSD 2" },
+    { "drive3", "block node of SSD 3" },
+    { "drive4", "block node of SSD 4" },
+    { "drive5", "block node of SSD 5" },
+    { "drive6", "block node of SSD 6" },
+    { "drive7", "block node of SSD 7" },
+    { "serial", "serial number, up to 19 printable characters; each SSD "
+                "appends its number (default from seed and PCI address)" },
+    { "firmware", "firmware revision, up to 8 printable characters (default: "
+                  "as sold)" },
+    { "wwn", "world wide name of SSD 0, the others count up (default from "
+             "seed and PCI address)" },
+    { "seed", "start of every random choice (default 0)" },
+    { "timing", "model: each command takes the SSD's time in virtual time; "
+                "off: as fast as the host (default model)" },
+};
+
+/* Commands in flight cannot be saved yet, so the card says so. */
+static const VMStateDescription zd_card_vmstate = {
+    .name = "zdrive",
+    .unmigratable = 1,
+};
+
+static void zd_card_class_init(ObjectClass *klass, void *data)
+{
+    DeviceClass *dc = DEVICE_CLASS(klass);
+    PCIDeviceClass *pc = PCI_DEVICE_CLASS(klass);
+    ResettableClass *rc = RESETTABLE_CLASS(klass);
+    const ZdProduct *product = zd_catalog_next(TYPE_ZDRIVE_R4, NULL);
+    unsigned i;
+
+    /* The model decides on the device id when the card is realized. */
+    pc->vendor_id = product->vendor_id;
+    pc->device_id = product->device_id;
+    pc->revision = product->revision;
+    pc->class_id = product->pci_class;
+    pc->realize = zd_card_realize;
+    pc->exit = zd_card_exit;
+    pc->config_write = zd_card_write_config;
+    rc->phases.hold = zd_card_reset_hold;
+    dc->desc = "OCZ Z-Drive R4 PCIe SSD";
+    dc->vmsd = &zd_card_vmstate;
+    set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
+    device_class_set_props(dc, zd_card_properties);
+    for (i = 0; i < ARRAY_SIZE(zd_card_help); i++) {
+        object_class_property_set_description(klass, zd_card_help[i].name,
+                                              zd_card_help[i].description);
+    }
+}
+
+const TypeInfo zd_card_type_info = {
+    .name = TYPE_ZDRIVE_R4,
+    .parent = TYPE_PCI_DEVICE,
+    .instance_size = sizeof(ZdCard),
+    .class_init = zd_card_class_init,
+    .interfaces = (InterfaceInfo[]) {
+        { INTERFACE_PCIE_DEVICE },
+        { }
+    },
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The card as the user names it: one PCI function with a bridge, a link per
+ * phy, and an SSD at the end of each link that the product populates.
+ */
+#ifndef HW_ZDRIVE_CARD_H
+#define HW_ZDRIVE_CARD_H
+
+#include "hw/pci/pci.h"
+#include "hw/zdrive/catalog.h"
+#include "hw/zdrive/link.h"
+#include "hw/zdrive/ssd.h"
+#include "hw/zdrive/store.h"
+#include "hw/zdrive/bridge/mv94xx/mv94xx.h"
+
+#define TYPE_ZDRIVE_R4 "zdrive-r4"
+OBJECT_DECLARE_SIMPLE_TYPE(ZdCard, ZDRIVE_R4)
+
+#define ZD_CARD_PHYS    (MV_CORES * MV_PHYS)
+
+/* The properties as the user gave them. */
+typedef struct ZdCardProps {
+    char *model;
+    uint32_t capacity_gb;       /* 0: not given */
+    uint64_t size;              /* bytes of the volume; 0: not given */
+    BlockBackend *drive;
+    BlockBackend *member[ZD_MAX_MEMBERS];
+    char *serial;
+    char *firmware;
+    uint64_t wwn;               /* 0: not given */
+    uint64_t seed;
+    char *timing;
+} ZdCardProps;
+
+/* What they mean. */
+typedef struct ZdCardPlan {
+    const ZdProduct *product;
+    uint64_t member_bytes;
+    const char *firmware;
+    bool timed;
+    char serial[ZD_MAX_MEMBERS][21];
+    uint64_t wwn[ZD_MAX_MEMBERS];
+    uint64_t hba_wwn;
+} ZdCardPlan;
+
+struct ZdCard {
+    PCIDevice parent_obj;
+
+    ZdCardProps props;
+    ZdCardPlan plan;
+    MvBridge bridge;
+    MemoryRegion blank_rom;
+    ZdStore *store;
+    ZdLink link[ZD_MAX_MEMBERS];
+    ZdSsd *ssd[ZD_MAX_MEMBERS];
+};
+
+extern const TypeInfo zd_card_type_info;
+
+/*
+ * plan.c: check the properties against the catalogue and the block nodes and
+ * fill @plan.  @place names the card's place on the buses; it keeps the default
+ * serial numbers of two cards apart.
+ */
+bool zd_card_plan(const char *type, const ZdCardProps *props,
+                  const char *place, ZdCardPlan *plan, Error **errp);
+
+/*
+ * pci-config.c: identity and capability chain of real-cards.md 1.2.  Returns
+ * false with *errp set when QEMU refuses a capability.
+ */
+bool zd_card_init_config(PCIDevice *pci, const ZdProduct *product,
+                         Error **errp);
+void zd_card_exit_config(PCIDevice *pci);
+
+#endif

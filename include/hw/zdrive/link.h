@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link: the cable between one phy of a bridge and the device at its end.
+ *
+ * Both sides see each other only through the two tables below, so that any
+ * bridge can drive any device.  The link serialises as a SATA host does:
+ * queued (NCQ) commands run beside each other, every other command runs alone.
+ *
+ * All calls are made under the big lock, from any of: an MMIO write, a virtual
+ * timer, a block layer completion.
+ */
+#ifndef HW_ZDRIVE_LINK_H
+#define HW_ZDRIVE_LINK_H
+
+#include "hw/zdrive/request.h"
+
+typedef enum ZdReset {
+    ZD_RESET_POWER_ON,      /* volatile settings return to their defaults */
+    ZD_RESET_COMRESET,      /* hardware reset, ACS-2 4.2 (SATA OOB) */
+    ZD_RESET_SOFT,          /* SRST in a Control FIS */
+} ZdReset;
+
+/* Signalling rate as SStatus.SPD names it. */
+typedef enum ZdRate {
+    ZD_RATE_NONE,
+    ZD_RATE_1_5G,
+    ZD_RATE_3G,
+    ZD_RATE_6G,
+} ZdRate;
+
+/* What a device at the end of a link can do. */
+typedef struct ZdDeviceOps {
+    /* True when @req is a native queued command. */
+    bool (*is_queued)(void *dev, const ZdRequest *req);
+    /* Execute; ends in zd_link_complete() or zd_link_queue_error(). */
+    void (*start)(void *dev, ZdRequest *req);
+    /*
+     * Forget a started request.  Synchronous: when it returns no host memory
+     * of the request is touched any more and it will never be completed.
+     */
+    void (*abort)(void *dev, ZdRequest *req);
+    /* Reset; the link has aborted every request before. */
+    void (*reset)(void *dev, ZdReset kind);
+    /* Register D2H FIS that the device sends after a reset. */
+    void (*signature)(void *dev, uint8_t fis[ZD_FIS_REG_LEN]);
+} ZdDeviceOps;
+
+/* What the bridge at the other end hears. */
+typedef struct ZdHostOps {
+    /*
+     * The device sent a Set Device Bits FIS with ERR (SATA 3.0 13.6.5): every
+     * queued command is dead without completion; READ LOG 10h tells the tag.
+     * The link has already aborted all of them in the device; for each of
+     * them @drop is called before.
+     */
+    void (*queue_error)(void *host, ZdLink *link, ZdRequest *failed,
+                        uint8_t status, uint8_t error);
+    /* @req will not be completed; the host takes it back and frees it. */
+    void (*drop)(void *host, ZdRequest *req);
+} ZdHostOps;
+
+struct ZdLink {
+    const ZdDeviceOps *dev_ops;     /* NULL: nothing at the end */
+    void *dev;
+    ZdRate max_rate;                /* of the device */
+    const ZdHostOps *host_ops;
+    void *host;
+    unsigned phy;                   /* of the card, 0 to 7 */
+
+    bool starting;                  /* zd_link_run() is on the stack */
+    unsigned active_queued;
+    unsigned active_single;
+    QTAILQ_HEAD(, ZdRequest) active;
+    QTAILQ_HEAD(, ZdRequest) waiting;
+};
+
+void zd_link_init(ZdLink *link, unsigned phy);
+void zd_link_attach_device(ZdLink *link, const ZdDeviceOps *ops, void *dev,
+                           ZdRate max_rate);
+void zd_link_attach_host(ZdLink *link, const ZdHostOps *ops, void *host);
+
+/* True when a device answers at the end of the link. */
+bool zd_link_present(const ZdLink *link);
+
+/* Bridge side.  @req->complete may run before the call returns. */
+void zd_link_submit(ZdLink *link, ZdRequest *req);
+/* Take @req back, whatever its state; see ZdDeviceOps.abort. */
+void zd_link_abort(ZdLink *link, ZdRequest *req);
+/* Drop every request (ZdHostOps.drop), then reset the device. */
+void zd_link_reset(ZdLink *link, ZdReset kind);
+/* Drop every request; the device keeps its state. */
+void zd_link_abort_all(ZdLink *link);
+
+/* Device side. */
+void zd_link_complete(ZdRequest *req);
+/* @failed and all other queued commands end in ZdHostOps.queue_error. */
+void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
+
+/* Request life cycle, for bridges: clear everything but the scatter list. */
+void zd_request_init(ZdRequest *req);
+
+/*
+ * Copy between a device buffer and the request's scatter list, from byte
+ * @skip of the list on.  Returns false when memory is missing or faults.
+ */
+bool zd_request_to_host(ZdRequest *req, const void *buf, uint32_t len);
+bool zd_request_from_host(ZdRequest *req, void *buf, uint32_t len);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one request type of the house.
+ *
+ * A bridge fills it in when it fetches a command, hands it to the link, and
+ * owns it again when @complete runs or zd_link_abort() returns.  In between it
+ * carries its scatter list, its deadline and its result; no layer keeps a
+ * second copy of any of these.
+ */
+#ifndef HW_ZDRIVE_REQUEST_H
+#define HW_ZDRIVE_REQUEST_H
+
+#include "qemu/iov.h"
+#include "qemu/queue.h"
+#include "sysemu/dma.h"
+
+#define ZD_SECTOR_SIZE      512
+#define ZD_FIS_REG_LEN      20      /* Register FIS, both directions */
+
+typedef struct ZdLink ZdLink;
+typedef struct ZdRequest ZdRequest;
+
+/* How a request ended, as the bridge has to report it. */
+typedef enum ZdOutcome {
+    ZD_OUTCOME_GOOD,            /* @d2h holds a good status */
+    ZD_OUTCOME_DEVICE_ERROR,    /* @d2h holds ERR or DF and the error register */
+    ZD_OUTCOME_LENGTH,          /* scatter list shorter than the transfer */
+    ZD_OUTCOME_BUS_ERROR,       /* scatter list points to no memory */
+} ZdOutcome;
+
+/*
+ * The part of a request that belongs to store/: one operation on the bytes of
+ * a member, cut into at most one piece per 64 KiB chunk of the volume.
+ */
+typedef struct ZdStoreOp {
+    void (*done)(void *opaque, int ret);
+    void *opaque;
+    struct ZdStore *store;
+    BlockBackend *blk;
+    BlockAcctCookie acct;       /* .type says what the operation is */
+    void *pieces;               /* NULL when one piece covers it all */
+    unsigned pending;           /* block layer operations under way */
+    int ret;                    /* 0 or the first -errno */
+    uint64_t error_offset;      /* member offset of the piece that failed */
+    bool *gone;                 /* set when cancelled in a synchronous call */
+    bool ended;                 /* over, on the store's list, not yet done */
+    QTAILQ_ENTRY(ZdStoreOp) next;
+} ZdStoreOp;
+
+/* Scatter entries that need no allocation. */
+#define ZD_MEDIA_LOCAL_IOV  8
+
+/* The part of a request that belongs to media/: when and what. */
+typedef struct ZdMediaOp {
+    void (*done)(ZdRequest *req, int ret);
+    struct ZdMedia *media;
+    int64_t deadline_ns;        /* QEMU_CLOCK_VIRTUAL; not done before */
+    bool active;                /* between start and done or cancel */
+    bool waiting;               /* on the medium's deadline list */
+    bool data_pending;          /* the store works on it */
+    bool to_guest;              /* direction of @iov */
+    int ret;
+    uint64_t offset;            /* member offset in bytes */
+    uint64_t bytes;
+    uint64_t error_lba;         /* valid when ret < 0 */
+    QEMUIOVector iov;           /* guest pages, or @bounce */
+    struct iovec local_iov[ZD_MEDIA_LOCAL_IOV];
+    bool mapped;                /* @iov points to guest pages */
+    void *bounce;               /* for what cannot be mapped */
+    bool (*step)(ZdRequest *req);   /* starts the next of several store ops */
+    bool stepping;              /* @step is on the stack */
+    void *ranges;               /* of a trim: what is left of it */
+    unsigned range, range_count;
+    bool *gone;                 /* set when cancelled in the middle of DMA */
+    ZdStoreOp store;
+    QTAILQ_ENTRY(ZdRequest) next;
+} ZdMediaOp;
+
+struct ZdRequest {
+    ZdLink *link;
+
+    /* filled in by the bridge */
+    uint8_t fis[ZD_FIS_REG_LEN];    /* Register H2D FIS, SATA 3.0 10.3.4 */
+    uint8_t cdb[16];                /* ATAPI or SCSI command */
+    QEMUSGList sg;                  /* sg.size: bytes that the host offers */
+    void (*complete)(ZdRequest *req);
+
+    /* filled in by the device before it completes the request */
+    ZdOutcome outcome;
+    uint8_t d2h[ZD_FIS_REG_LEN];    /* Register D2H FIS, SATA 3.0 10.3.5 */
+
+    /* link */
+    bool queued;                    /* native queued: may run beside others */
+    bool started;                   /* the device works on it */
+    QTAILQ_ENTRY(ZdRequest) next;
+
+    /* device: what it keeps while the command runs */
+    void *buffer;                   /* g_malloc()ed, freed at completion */
+    uint32_t buffer_len;
+    void (*finish)(ZdRequest *req, int ret);
+
+    ZdMediaOp media;
+};
+
+#endif
