@@ -22,6 +22,16 @@ typedef struct ZdRange {
     uint32_t sectors;
 } ZdRange;
 
+/*
+ * On the stack of whoever works on a request and calls out meanwhile; tells
+ * that the call cancelled it.
+ */
+typedef struct ZdMediaGuard {
+    ZdRequest *req;
+    bool gone;
+    QSLIST_ENTRY(ZdMediaGuard) next;
+} ZdMediaGuard;
+
 typedef struct ZdMedia {
     ZdStore *store;
     unsigned member;
@@ -29,6 +39,7 @@ typedef struct ZdMedia {
     bool timed;                     /* timing=model; false: timing=off */
     QEMUTimer *timer;
     QTAILQ_HEAD(, ZdRequest) deadlines;     /* sorted by deadline_ns */
+    QSLIST_HEAD(, ZdMediaGuard) guards;     /* innermost first */
 
     /* life-time counters for SMART and stats, in sectors and commands */
     uint64_t sectors_read;
@@ -57,7 +68,7 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
 /* Nothing but the latency of a command that does not touch the medium. */
 void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);
 
-/* Synchronous; see ZdDeviceOps.abort. */
+/* Synchronous; see ZdDeviceOps.abort.  Calls no request's done. */
 void zd_media_cancel(ZdMedia *media, ZdRequest *req);
 
 #endif

@@ -42,7 +42,6 @@ typedef struct ZdStoreOp {
     unsigned pending;           /* block layer operations under way */
     int ret;                    /* 0 or the first -errno */
     uint64_t error_offset;      /* member offset of the piece that failed */
-    bool *gone;                 /* set when cancelled in a synchronous call */
     bool ended;                 /* over, on the store's list, not yet done */
     QTAILQ_ENTRY(ZdStoreOp) next;
 } ZdStoreOp;
@@ -71,7 +70,6 @@ typedef struct ZdMediaOp {
     bool stepping;              /* @step is on the stack */
     void *ranges;               /* of a trim: what is left of it */
     unsigned range, range_count;
-    bool *gone;                 /* set when cancelled in the middle of DMA */
     ZdStoreOp store;
     QTAILQ_ENTRY(ZdRequest) next;
 } ZdMediaOp;
