@@ -90,7 +90,7 @@ static void write_fis(MvCore *core, unsigned reg_set, unsigned where,
                       const void *fis, unsigned len)
 {
     if (core->regs[MV_PCS / 4] & MV_PCS_FIS_RX_EN) {
-        pci_dma_write(core->bridge->pci, fis_area(core, reg_set) + where,
+        mv_dma_write(core->bridge, fis_area(core, reg_set) + where,
                       fis, len);
     }
 }
@@ -110,7 +110,7 @@ static void post_error(MvCore *core, unsigned slot, unsigned reg_set,
         write_fis(core, reg_set, MV_FIS_D2H, fis, sizeof(fis));
     }
     if (status_buf) {
-        pci_dma_write(core->bridge->pci, status_buf, record, sizeof(record));
+        mv_dma_write(core->bridge, status_buf, record, sizeof(record));
     }
     mv_ring_post(core, slot | MV_RXQ_DONE | MV_RXQ_ERR);
 }
@@ -130,7 +130,7 @@ static void command_complete(ZdRequest *req)
     case ZD_OUTCOME_DEVICE_ERROR:
         write_fis(core, cmd->reg_set, MV_FIS_D2H, req->d2h, sizeof(req->d2h));
         record[0] = cpu_to_le32(MV_ERR_TFILE);
-        pci_dma_write(core->bridge->pci, cmd->status_buf, record,
+        mv_dma_write(core->bridge, cmd->status_buf, record,
                       sizeof(record));
         trace_zd_mv_error(core->number, cmd->slot, MV_ERR_TFILE, 0);
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
@@ -229,7 +229,7 @@ static void sg_add(QEMUSGList *sg, dma_addr_t addr, dma_addr_t len)
  */
 static bool read_prds(MvCommand *cmd, const MvHeader *hdr)
 {
-    PCIDevice *pci = cmd->core->bridge->pci;
+    MvBridge *b = cmd->core->bridge;
     dma_addr_t addr = le64_to_cpu(hdr->prd_tbl);
     uint32_t count = MV_HDR_PRD_COUNT(le32_to_cpu(hdr->flags));
     uint64_t left = le32_to_cpu(hdr->data_len);
@@ -240,7 +240,7 @@ static bool read_prds(MvCommand *cmd, const MvHeader *hdr)
         unsigned n = MIN(MIN(count, budget), ARRAY_SIZE(prd));
         unsigned i;
 
-        if (pci_dma_read(pci, addr, prd, n * sizeof(prd[0])) != MEMTX_OK) {
+        if (mv_dma_read(b, addr, prd, n * sizeof(prd[0])) != MEMTX_OK) {
             return false;
         }
         addr += n * sizeof(prd[0]);
@@ -309,7 +309,7 @@ static uint32_t check_descriptor(MvCore *core, uint32_t desc, MvPhy **phy)
 
 void mv_command_start(MvCore *core, uint32_t desc)
 {
-    PCIDevice *pci = core->bridge->pci;
+    MvBridge *b = core->bridge;
     unsigned slot = MV_TXQ_SLOT(desc);
     dma_addr_t hdr_addr;
     MvHeader hdr;
@@ -334,7 +334,7 @@ void mv_command_start(MvCore *core, uint32_t desc)
     hdr_addr = (core->regs[MV_CMD_LIST_LO / 4] |
                 (uint64_t)core->regs[MV_CMD_LIST_HI / 4] << 32) +
                slot * MV_HDR_SIZE;
-    if (pci_dma_read(pci, hdr_addr, &hdr, sizeof(hdr)) != MEMTX_OK) {
+    if (mv_dma_read(b, hdr_addr, &hdr, sizeof(hdr)) != MEMTX_OK) {
         stop_on_bad_memory(core, slot, "command header", hdr_addr);
         return;
     }
@@ -360,10 +360,10 @@ void mv_command_start(MvCore *core, uint32_t desc)
     cmd->reg_set = MV_TXQ_REG_SET(desc);
     cmd->status_buf = le64_to_cpu(hdr.status_buf);
     req->complete = command_complete;
-    if (pci_dma_read(pci, le64_to_cpu(hdr.cmd_tbl), req->fis,
+    if (mv_dma_read(b, le64_to_cpu(hdr.cmd_tbl), req->fis,
                      sizeof(req->fis)) != MEMTX_OK ||
         ((le32_to_cpu(hdr.flags) & MV_HDR_ATAPI) &&
-         pci_dma_read(pci, le64_to_cpu(hdr.cmd_tbl) + MV_CMD_TBL_CDB,
+         mv_dma_read(b, le64_to_cpu(hdr.cmd_tbl) + MV_CMD_TBL_CDB,
                       req->cdb, sizeof(req->cdb)) != MEMTX_OK)) {
         stop_on_bad_memory(core, slot, "command table",
                            le64_to_cpu(hdr.cmd_tbl));

@@ -67,6 +67,11 @@ void mv_spi_cleanup(MvSpi *spi);
 uint32_t mv_spi_read(MvBridge *b, uint32_t offset);
 void mv_spi_write(MvBridge *b, uint32_t offset, uint32_t val);
 
+/* dma.c */
+MemTxResult mv_dma_read(MvBridge *b, dma_addr_t addr, void *buf, size_t len);
+MemTxResult mv_dma_write(MvBridge *b, dma_addr_t addr, const void *buf,
+                         size_t len);
+
 /* mmio.c */
 /* One LOG_GUEST_ERROR line, once per kind until the next power-on. */
 void mv_guest_error(MvBridge *b, MvMistake kind, const char *fmt, ...)

@@ -52,21 +52,31 @@ uint32_t mv_irq_cause(MvBridge *b)
     return cause;
 }
 
+/* The guest chooses where an MSI is written; into this card's BARs it is not. */
+static void send_msi(PCIDevice *pci)
+{
+    MemReentrancyGuard *guard = &DEVICE(pci)->mem_reentrancy_guard;
+    bool engaged = guard->engaged_in_io;
+
+    guard->engaged_in_io = true;
+    msi_notify(pci, 0);
+    guard->engaged_in_io = engaged;
+}
+
 void mv_irq_update(MvBridge *b, bool again)
 {
     bool level = mv_irq_cause(b) & b->gbl_int_enable;
+    bool rose = level && !b->irq_level;
 
     if (level != b->irq_level) {
         trace_zd_mv_irq(level);
     }
-    if (msi_enabled(b->pci)) {
-        if (level && (again || !b->irq_level)) {
-            msi_notify(b->pci, 0);
-        }
-    } else {
-        pci_set_irq(b->pci, level);
-    }
     b->irq_level = level;
+    if (!msi_enabled(b->pci)) {
+        pci_set_irq(b->pci, level);
+    } else if (rose || (level && again)) {
+        send_msi(b->pci);
+    }
 }
 
 void mv_irq_raise(MvCore *core, uint32_t bits)

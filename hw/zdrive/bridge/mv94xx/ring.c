@@ -49,8 +49,8 @@ void mv_ring_run(MvCore *core)
         }
         next = core->tx_cons == MV_INDEX_NONE || core->tx_cons + 1u >= size ?
                0 : core->tx_cons + 1;
-        if (ldl_le_pci_dma(core->bridge->pci, reg64(core, MV_TX_LO) + next * 4,
-                           &desc, MEMTXATTRS_UNSPECIFIED) != MEMTX_OK) {
+        if (mv_dma_read(core->bridge, reg64(core, MV_TX_LO) + next * 4,
+                        &desc, sizeof(desc)) != MEMTX_OK) {
             mv_guest_error(core->bridge, MV_BAD_RING,
                            "delivery ring of core %u at 0x%" PRIx64
                            " is not memory", core->number,
@@ -59,18 +59,17 @@ void mv_ring_run(MvCore *core)
             break;
         }
         core->tx_cons = next;
-        trace_zd_mv_fetch(core->number, next, desc);
-        mv_command_start(core, desc);
+        trace_zd_mv_fetch(core->number, next, le32_to_cpu(desc));
+        mv_command_start(core, le32_to_cpu(desc));
     }
     core->tx_running = false;
 }
 
 void mv_ring_post(MvCore *core, uint32_t entry)
 {
-    PCIDevice *pci = core->bridge->pci;
     uint32_t size = core->regs[MV_RX_CFG / 4] & MV_RING_SIZE_MASK;
     dma_addr_t base = reg64(core, MV_RX_LO);
-    uint32_t index;
+    uint32_t index, raw;
     MemTxResult res;
 
     if (!(core->regs[MV_RX_CFG / 4] & MV_RING_EN) || !size) {
@@ -84,10 +83,11 @@ void mv_ring_post(MvCore *core, uint32_t entry)
             0 : core->rx_prod + 1;
 
     /* Entry before index, index before interrupt. */
-    res = stl_le_pci_dma(pci, base + 4 + index * 4, entry,
-                         MEMTXATTRS_UNSPECIFIED);
+    raw = cpu_to_le32(entry);
+    res = mv_dma_write(core->bridge, base + 4 + index * 4, &raw, sizeof(raw));
     smp_wmb();
-    res |= stl_le_pci_dma(pci, base, index, MEMTXATTRS_UNSPECIFIED);
+    raw = cpu_to_le32(index);
+    res |= mv_dma_write(core->bridge, base, &raw, sizeof(raw));
     core->rx_prod = index;
     trace_zd_mv_post(core->number, index, entry);
     if (res != MEMTX_OK) {
