@@ -115,22 +115,21 @@ static bool member_bytes_from_nodes(const ZdCardProps *props,
 {
     const ZdProduct *product = plan->product;
     BlockBackend *blk = props->drive ? props->drive : props->member[0];
-    int64_t len = blk_getlength(blk);
+    int64_t len = zd_store_node_bytes(blk, errp);
     const ZdCapacity *c;
 
     if (len < 0) {
-        error_setg_errno(errp, -len, "cannot read the length of drive '%s'",
-                         blk_name(blk));
         return false;
     }
     if (!props->drive) {
-        len = QEMU_ALIGN_DOWN(len, ZD_SECTOR_SIZE);
-        if (!len || len > MAX_SIZE / product->ssds) {
-            error_setg(errp, "drive0 holds %" PRId64 " bytes; an SSD takes 512 "
-                       "bytes to 8 TiB", blk_getlength(blk));
+        plan->member_bytes = QEMU_ALIGN_DOWN(len, ZD_SECTOR_SIZE);
+        if (!plan->member_bytes || len > MAX_SIZE / product->ssds) {
+            error_setg(errp, "drive0 holds %" PRId64 " bytes; an SSD of a %s "
+                       "takes 512 bytes to %" PRIu64 " TiB", len,
+                       product->model,
+                       (uint64_t)(MAX_SIZE / product->ssds / TiB));
             return false;
         }
-        plan->member_bytes = len;
         return true;
     }
     for (c = product->capacities; c->card_gb; c++) {
