@@ -163,12 +163,16 @@ def ensure(names):
 
 def _install(names, log):
     """Whether apt-get could install @names."""
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    # An installation that was interrupted has to be completed first.
+    ui.attempt(["dpkg", "--configure", "-a"], "dpkg-configure",
+               env=environment)
     with ui.step(f"Installing {len(names)} Debian packages"):
         code, _ = ui.attempt(
             ["apt-get", "-y", "--no-install-recommends",
              "-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0",
              "-o", "Dpkg::Options::=--force-confold", "install", *names],
-            log, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+            log, env=environment)
     return code == 0
 
 

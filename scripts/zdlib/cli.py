@@ -5,7 +5,7 @@ import argparse
 import importlib.util
 import sys
 
-from zdlib import build, qemusrc, testrun, ui
+from zdlib import build, fsys, paths, qemusrc, testrun, ui
 
 EXAMPLES = """\
 examples:
@@ -80,7 +80,11 @@ def parser():
     return top
 
 
+def _run(args):
+    fsys.folder(paths.LOGS)
+    return args.main(args)
+
+
 def main(argv):
     """Run the command in @argv and return its exit code."""
-    args = parser().parse_args(argv)
-    return ui.guard(args.main, args)
+    return ui.guard(_run, parser().parse_args(argv))

@@ -10,7 +10,7 @@ import collections
 import re
 import sys
 
-RESULT = re.compile(r"^(?P<failed>not )?ok\b[ \d]*(?:- )?(?P<name>[^#]*)"
+RESULT = re.compile(r"^(?P<failed>not )?ok\b[^#\n]*"
                     r"(?:#\s*(?P<directive>skip|todo))?",
                     re.IGNORECASE | re.MULTILINE)
 

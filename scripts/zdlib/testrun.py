@@ -8,7 +8,6 @@ single checks that the test programs report in TAP, not the programs.
 import json
 import os
 import re
-import subprocess
 
 from zdlib import build, paths, tap, ui
 
@@ -56,7 +55,7 @@ def main(args):
         suites = [suite for suite in group if suite in wanted]
         if suites:
             records += _run(suites, jobs)
-    return _conclude(records)
+    return conclude(records)
 
 
 def _run(suites, jobs):
@@ -69,9 +68,7 @@ def _run(suites, jobs):
     for suite in suites:
         cmd += ["--suite", suite]
     with ui.step(f"Testing {', '.join(suites)}") as step, \
-         subprocess.Popen(cmd, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT) as process:
+         ui.child(cmd) as process:
         for line in process.stdout:
             match = RESULT_LINE.match(line)
             if match:
@@ -95,7 +92,8 @@ def _counts(record):
     return counts
 
 
-def _conclude(records):
+def conclude(records):
+    """Print the closing line for Meson's @records; return the exit code."""
     counts = [_counts(record) for record in records]
     total = tap.Counts(*map(sum, zip((0, 0, 0), *counts)))
     for record, count in zip(records, counts):

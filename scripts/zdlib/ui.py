@@ -22,6 +22,8 @@ TTY_PERIOD = 0.2
 PLAIN_PERIOD = 10.0
 TAIL_LINES = 8
 INTERRUPTED = 130
+# What a child may take to end when it is told to.
+GRACE_PERIOD = 10.0
 
 NINJA_PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ")
 
@@ -150,6 +152,29 @@ def _follow(process, log):
     return list(tail)
 
 
+@contextlib.contextmanager
+def child(cmd, **popen):
+    """Yield @cmd as a process with its output as text in a pipe.
+
+    It is a process group of its own, so that whatever ends this command
+    also ends all that @cmd has started.
+    """
+    with subprocess.Popen([str(word) for word in cmd], process_group=0,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
+                          errors="replace", **popen) as process:
+        try:
+            yield process
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(GRACE_PERIOD)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+
 def attempt(cmd, log, **popen):
     """Run @cmd with its output in build/logs/@log.log.
 
@@ -157,18 +182,10 @@ def attempt(cmd, log, **popen):
     """
     file = log_file(log)
     file.parent.mkdir(parents=True, exist_ok=True)
-    cmd = [str(word) for word in cmd]
     with open(file, "w", encoding="utf-8") as out:
-        out.write(f"+ {' '.join(cmd)}\n")
-        with subprocess.Popen(cmd, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True,
-                              errors="replace", **popen) as process:
-            try:
-                tail = _follow(process, out)
-            except BaseException:
-                process.terminate()
-                raise
+        out.write(f"+ {' '.join(map(str, cmd))}\n")
+        with child(cmd, **popen) as process:
+            tail = _follow(process, out)
         return process.returncode, tail
 
 
