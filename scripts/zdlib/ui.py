@@ -169,9 +169,8 @@ def child(cmd, **popen):
             os.killpg(process.pid, signal.SIGTERM)
             try:
                 process.wait(GRACE_PERIOD)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
             raise
 
 
