@@ -50,12 +50,16 @@ typedef struct ZdHostOps {
     /*
      * The device sent a Set Device Bits FIS with ERR (SATA 3.0 13.6.5): every
      * queued command is dead without completion; READ LOG 10h tells the tag.
-     * The link has already aborted all of them in the device; for each of
-     * them @drop is called before.
+     * The link has already aborted all of them in the device.  @drop is
+     * called for the others before and for @failed right after, so that
+     * @failed can still be read here.
      */
     void (*queue_error)(void *host, ZdLink *link, ZdRequest *failed,
                         uint8_t status, uint8_t error);
-    /* @req will not be completed; the host takes it back and frees it. */
+    /*
+     * @req will not be completed; the host takes it back and frees it.  It
+     * must not submit, abort or reset anything from here.
+     */
     void (*drop)(void *host, ZdRequest *req);
 } ZdHostOps;
 
@@ -100,8 +104,9 @@ void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
 void zd_request_init(ZdRequest *req);
 
 /*
- * Copy between a device buffer and the request's scatter list, from byte
- * @skip of the list on.  Returns false when memory is missing or faults.
+ * Copy @len bytes between a device buffer and the start of the request's
+ * scatter list.  Returns false when the list is shorter (nothing is copied
+ * then) or when it points to anything but memory.
  */
 bool zd_request_to_host(ZdRequest *req, const void *buf, uint32_t len);
 bool zd_request_from_host(ZdRequest *req, void *buf, uint32_t len);

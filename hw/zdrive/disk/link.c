@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The link between a phy of a bridge and the device at its end.
+ *
+ * Purpose: order.  Requests start first come, first served.  Native queued
+ * commands run beside each other; any other command waits until the device is
+ * idle and runs alone (Serial ATA 3.0 13.6.2: a host never mixes the two).
+ * Besides that the link owns the way back: completion, abort, reset, and the
+ * queue error that ends all queued commands at once.
+ */
+#include "qemu/osdep.h"
+#include "exec/memattrs.h"
+#include "hw/zdrive/link.h"
+
+/*
+ * Data goes to and comes from memory only.  A scatter list that points to
+ * registers, the card's own among them, is a bus error and cannot re-enter
+ * the model.
+ */
+static const MemTxAttrs zd_dma_attrs = { .memory = 1 };
+
+void zd_link_init(ZdLink *link, unsigned phy)
+{
+    memset(link, 0, sizeof(*link));
+    link->phy = phy;
+    link->max_rate = ZD_RATE_NONE;
+    QTAILQ_INIT(&link->active);
+    QTAILQ_INIT(&link->waiting);
+}
+
+void zd_link_attach_device(ZdLink *link, const ZdDeviceOps *ops, void *dev,
+                           ZdRate max_rate)
+{
+    link->dev_ops = ops;
+    link->dev = dev;
+    link->max_rate = ops ? max_rate : ZD_RATE_NONE;
+}
+
+void zd_link_attach_host(ZdLink *link, const ZdHostOps *ops, void *host)
+{
+    link->host_ops = ops;
+    link->host = host;
+}
+
+bool zd_link_present(const ZdLink *link)
+{
+    return link->dev_ops != NULL;
+}
+
+static bool zd_link_may_start(const ZdLink *link, const ZdRequest *req)
+{
+    if (link->active_single) {
+        return false;
+    }
+    return req->queued || !link->active_queued;
+}
+
+/*
+ * Start what may run now.  Completions that happen inside start() and
+ * submissions that happen inside completions do not recurse: they leave their
+ * work to the loop of the outermost call.
+ */
+static void zd_link_run(ZdLink *link)
+{
+    ZdRequest *req;
+
+    if (link->starting) {
+        return;
+    }
+    link->starting = true;
+    while (link->dev_ops && (req = QTAILQ_FIRST(&link->waiting)) &&
+           zd_link_may_start(link, req)) {
+        QTAILQ_REMOVE(&link->waiting, req, next);
+        QTAILQ_INSERT_TAIL(&link->active, req, next);
+        req->started = true;
+        if (req->queued) {
+            link->active_queued++;
+        } else {
+            link->active_single++;
+        }
+        link->dev_ops->start(link->dev, req);
+    }
+    link->starting = false;
+}
+
+/* Take @req off the list it is on. */
+static void zd_link_unlink(ZdLink *link, ZdRequest *req)
+{
+    if (req->started) {
+        QTAILQ_REMOVE(&link->active, req, next);
+        if (req->queued) {
+            link->active_queued--;
+        } else {
+            link->active_single--;
+        }
+        req->started = false;
+    } else {
+        QTAILQ_REMOVE(&link->waiting, req, next);
+    }
+    req->finish = NULL;
+    g_free(req->buffer);
+    req->buffer = NULL;
+    req->buffer_len = 0;
+}
+
+/* Make the device forget @req and take it off its list. */
+static void zd_link_take_back(ZdLink *link, ZdRequest *req)
+{
+    if (req->started && link->dev_ops) {
+        link->dev_ops->abort(link->dev, req);
+    }
+    zd_link_unlink(link, req);
+}
+
+void zd_link_submit(ZdLink *link, ZdRequest *req)
+{
+    req->link = link;
+    req->started = false;
+    req->queued = link->dev_ops && link->dev_ops->is_queued(link->dev, req);
+    QTAILQ_INSERT_TAIL(&link->waiting, req, next);
+    zd_link_run(link);
+}
+
+void zd_link_complete(ZdRequest *req)
+{
+    ZdLink *link = req->link;
+
+    zd_link_unlink(link, req);
+    req->complete(req);
+    zd_link_run(link);
+}
+
+void zd_link_abort(ZdLink *link, ZdRequest *req)
+{
+    zd_link_take_back(link, req);
+    zd_link_run(link);
+}
+
+static void zd_link_drop(ZdLink *link, ZdRequest *req)
+{
+    zd_link_take_back(link, req);
+    if (link->host_ops) {
+        link->host_ops->drop(link->host, req);
+    }
+}
+
+/* Youngest first, so that nothing that waits is ever started on the way. */
+static void zd_link_drop_all(ZdLink *link)
+{
+    ZdRequest *req;
+
+    while ((req = QTAILQ_LAST(&link->waiting))) {
+        zd_link_drop(link, req);
+    }
+    while ((req = QTAILQ_LAST(&link->active))) {
+        zd_link_drop(link, req);
+    }
+}
+
+void zd_link_abort_all(ZdLink *link)
+{
+    bool starting = link->starting;
+
+    link->starting = true;
+    zd_link_drop_all(link);
+    link->starting = starting;
+}
+
+void zd_link_reset(ZdLink *link, ZdReset kind)
+{
+    zd_link_abort_all(link);
+    if (link->dev_ops) {
+        link->dev_ops->reset(link->dev, kind);
+    }
+}
+
+void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error)
+{
+    ZdLink *link = failed->link;
+    bool starting = link->starting;
+    ZdRequest *req, *tmp;
+
+    link->starting = true;
+
+    QTAILQ_FOREACH_SAFE(req, &link->waiting, next, tmp) {
+        if (req->queued && req != failed) {
+            zd_link_drop(link, req);
+        }
+    }
+    QTAILQ_FOREACH_SAFE(req, &link->active, next, tmp) {
+        if (req->queued && req != failed) {
+            zd_link_drop(link, req);
+        }
+    }
+    /* @failed stays valid for the host's report and is dropped last */
+    zd_link_take_back(link, failed);
+    if (link->host_ops) {
+        link->host_ops->queue_error(link->host, link, failed, status, error);
+        link->host_ops->drop(link->host, failed);
+    }
+
+    link->starting = starting;
+    zd_link_run(link);
+}
+
+void zd_request_init(ZdRequest *req)
+{
+    QEMUSGList sg = req->sg;
+
+    memset(req, 0, sizeof(*req));
+    req->sg = sg;
+}
+
+static bool zd_request_copy(ZdRequest *req, void *buf, uint32_t len,
+                            DMADirection dir)
+{
+    QEMUSGList *sg = &req->sg;
+    uint8_t *p = buf;
+    int i;
+
+    if (len > sg->size) {
+        return false;
+    }
+    for (i = 0; len && i < sg->nsg; i++) {
+        uint32_t n = MIN(len, sg->sg[i].len);
+
+        if (dma_memory_rw(sg->as, sg->sg[i].base, p, n, dir, zd_dma_attrs)
+            != MEMTX_OK) {
+            return false;
+        }
+        p += n;
+        len -= n;
+    }
+    return !len;
+}
+
+bool zd_request_to_host(ZdRequest *req, const void *buf, uint32_t len)
+{
+    return zd_request_copy(req, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE);
+}
+
+bool zd_request_from_host(ZdRequest *req, void *buf, uint32_t len)
+{
+    return zd_request_copy(req, buf, len, DMA_DIRECTION_TO_DEVICE);
+}
