@@ -33,6 +33,8 @@ UPDATE_LOG = "apt-update"
 
 # An unpacked source package needs about this many times its download.
 UNPACK_FACTOR = 14
+# Up to this many packages a step names them.
+NAMED_PACKAGES = 3
 # Package lists, and the slack that any download needs.
 LISTS_MIB = 100
 
@@ -167,7 +169,9 @@ def _install(names, log):
     # An installation that was interrupted has to be completed first.
     ui.attempt(["dpkg", "--configure", "-a"], "dpkg-configure",
                env=environment)
-    with ui.step(f"Installing {len(names)} Debian packages"):
+    what = (", ".join(names) if len(names) <= NAMED_PACKAGES
+            else f"{len(names)} Debian packages")
+    with ui.step(f"Installing {what}"):
         code, _ = ui.attempt(
             ["apt-get", "-y", "--no-install-recommends",
              "-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0",
