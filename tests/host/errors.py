@@ -65,10 +65,16 @@ class Situation:
                 os.chown(path, 65534, 65534)
         self.env["HOME"] = str(self.folder)
 
-    def mounted(self, mount):
-        """Run where the shell command @mount has been carried out."""
-        self.wrap = ["unshare", "--mount", "sh", "-c",
-                     f'{mount} && exec "$@"', "sh", *self.wrap]
+    def tiny_cache(self):
+        """Put the cache on a small file system of its own.
+
+        In a chroot the new namespace may share its mounts with the old one,
+        so the file system is taken away again here, not left to its end.
+        """
+        self.wrap = ["unshare", "--mount", "--propagation", "unchanged",
+                     "sh", "-c", f"mount -t tmpfs -o size={TINY_MIB}m tmpfs "
+                     f'{self.cache} && {{ "$@"; code=$?; '
+                     f"umount {self.cache}; exit $code; }}", "sh"]
 
     def dpkg(self, status):
         """Let dpkg believe that @status is what is installed."""
@@ -105,7 +111,9 @@ def not_root(situation):
 def no_python(situation):
     """Python is missing and the user may not install it."""
     situation.as_nobody()
-    situation.mounted(f"mount --bind /dev/null {PYTHON}")
+    entry = situation.checkout / "scripts/zdrive"
+    entry.write_text(entry.read_text(encoding="utf-8").replace(
+        PYTHON, "/nonexistent/python3"), encoding="utf-8")
 
 
 def read_only_cache(situation):
@@ -138,8 +146,7 @@ def no_network_download(situation):
 
 def no_space(situation):
     """The file system of the cache is too small."""
-    situation.mounted(f"mount -t tmpfs -o size={TINY_MIB}m tmpfs "
-                      f"{situation.cache}")
+    situation.tiny_cache()
 
 
 def no_source_version(situation):
