@@ -112,11 +112,13 @@ int13_entry:
         movw %cs:rom_data_segment, %ds
         movw $drive_number, %si
         movw $8, %cx
+        testb $0x80, %dl                /* 0: a disk that is not connected */
+        jz 3f
 1:      cmpb %dl, (%si)
         je 2f
         incw %si
         loop 1b
-        movl old_int13, %eax
+3:      movl old_int13, %eax
         movw %sp, %si
         movl %eax, %ss:REGS_CHAIN(%si)
         popal
@@ -149,13 +151,13 @@ int13_entry:
         movw %cs:rom_dma_segment, %fs
         smsw %ax
         testb $1, %al                   /* virtual 8086 mode: no way to GS */
-        jnz 3f
+        jnz 5f
         calll flat_enter
         movl %edi, %eax
         movl %ebp, %edx
         calll int13
         jmp 4f
-3:      movl %edi, %eax
+5:      movl %edi, %eax
         calll int13_refuse
 4:      popl %edi
         popl %ebx
