@@ -144,8 +144,8 @@ def efi_image(driver):
     pcir = struct.pack("<4sHHHHB3sHHBBHHH", b"PCIR", VENDOR, DEVICES[0],
                        pcir_size, pcir_size, 3, PCI_CLASS, blocks, 0x0100,
                        EFI_CODE, 0, 0, 0, 0)
-    head = (header + pcir + ids).ljust(start, b"\0")
-    return bytearray(_pad(head + driver))
+    head = header.ljust(pcir_at, b"\0") + pcir + ids
+    return bytearray(_pad(head.ljust(start, b"\0") + driver))
 
 
 def finish(images):

@@ -3,6 +3,41 @@
  * A card from PciIo to its disks, and what is wrong with it.
  */
 #include "driver.h"
+#include "hw/zdrive/bridge/mv94xx/regs.h"
+
+/* The fields used here of an ACPI QWORD address space descriptor. */
+#define ACPI_QWORD      0x8A
+#define ACPI_LENGTH_AT  38
+
+/*
+ * BAR 2 by its size: EDK II counts a 64-bit BAR as one, the specification
+ * as two, so that its number is not the same everywhere.
+ */
+static EFI_STATUS find_registers(Card *card)
+{
+    EFI_PCI_IO_PROTOCOL *pci = card->pci;
+    UINT8 n;
+
+    for (n = 0; n < 6; n++) {
+        uint8_t *resource;
+        uint64_t length = 0;
+
+        if (EFI_ERROR(pci->GetBarAttributes(pci, n, NULL,
+                                            (void **)&resource))) {
+            continue;
+        }
+        if (resource[0] == ACPI_QWORD) {
+            memcpy(&length, resource + ACPI_LENGTH_AT, sizeof(length));
+        }
+        boot_services->FreePool(resource);
+        if (length == MV_BAR2_SIZE) {
+            card->hba.bar.pci = pci;
+            card->hba.bar.number = n;
+            return EFI_SUCCESS;
+        }
+    }
+    return EFI_UNSUPPORTED;
+}
 
 static EFI_STATUS enable_pci(Card *card)
 {
@@ -141,8 +176,12 @@ static void make_disks(Card *card)
 
 EFI_STATUS card_open(Card *card)
 {
-    EFI_STATUS status = enable_pci(card);
+    EFI_STATUS status = find_registers(card);
 
+    if (EFI_ERROR(status)) {
+        return status;
+    }
+    status = enable_pci(card);
     if (EFI_ERROR(status)) {
         return status;
     }
@@ -151,7 +190,6 @@ EFI_STATUS card_open(Card *card)
         restore_pci(card);
         return status;
     }
-    card->hba.bar = card->pci;
     hba_start(&card->hba);
     status = boot_services->CreateEvent(EVT_SIGNAL_EXIT_BOOT_SERVICES,
                                         TPL_NOTIFY, on_exit_boot_services,

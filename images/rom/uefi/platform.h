@@ -14,15 +14,17 @@
 /* All memory is one. */
 #define DMA_SPACE
 
-typedef EFI_PCI_IO_PROTOCOL *HbaBar;
+/* The number under which PciIo knows BAR 2: card.c finds it. */
+typedef struct HbaBar {
+    EFI_PCI_IO_PROTOCOL *pci;
+    UINT8 number;
+} HbaBar;
 
 /* Polls of the memory between two looks at the clock. */
 #define HBA_POLLS       5000
 /* Microseconds. */
 #define HBA_TICKS_PER_MS 1000
 #define HBA_STALL_US    10
-
-#define HBA_BAR_NUMBER  2
 
 /* driver.c */
 extern EFI_BOOT_SERVICES *boot_services;
@@ -42,14 +44,15 @@ static inline uint32_t hba_read(HbaBar bar, uint32_t offset)
 {
     uint32_t value = 0;
 
-    bar->Mem.Read(bar, EfiPciIoWidthUint32, HBA_BAR_NUMBER, offset, 1, &value);
+    bar.pci->Mem.Read(bar.pci, EfiPciIoWidthUint32, bar.number, offset, 1,
+                      &value);
     return value;
 }
 
 static inline void hba_write(HbaBar bar, uint32_t offset, uint32_t value)
 {
-    bar->Mem.Write(bar, EfiPciIoWidthUint32, HBA_BAR_NUMBER, offset, 1,
-                   &value);
+    bar.pci->Mem.Write(bar.pci, EfiPciIoWidthUint32, bar.number, offset, 1,
+                       &value);
 }
 
 static inline uint64_t hba_divide(uint64_t n, uint32_t by, uint32_t *rest)
