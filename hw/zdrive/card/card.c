@@ -7,8 +7,6 @@
 #include "qemu/cutils.h"
 #include "qemu/units.h"
 #include "qapi/error.h"
-#include "hw/pci/msi.h"
-#include "hw/pci/pcie.h"
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 #include "migration/vmstate.h"
@@ -141,13 +139,6 @@ static void zd_card_reset_hold(Object *obj)
     mv_bridge_reset(&ZDRIVE_R4(obj)->bridge);
 }
 
-static void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val,
-                                 int len)
-{
-    pci_default_write_config(pci, addr, val, len);
-    pcie_aer_write_config(pci, addr, val, len);
-}
-
 static Property zd_card_properties[] = {
     DEFINE_PROP_STRING("model", ZdCard, props.model),
     DEFINE_PROP_UINT32("capacity-gb", ZdCard, props.capacity_gb, 0),
@@ -224,6 +215,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     pc->class_id = product->pci_class;
     pc->realize = zd_card_realize;
     pc->exit = zd_card_exit;
+    pc->config_read = zd_card_read_config;
     pc->config_write = zd_card_write_config;
     rc->phases.hold = zd_card_reset_hold;
     dc->desc = "OCZ Z-Drive R4 PCIe SSD";
