@@ -198,7 +198,11 @@ class Vm:
         """Start a script in the guest; finish() waits for its end."""
         data = script.encode()
         self._agent.settimeout(EXIT_TIMEOUT)
-        self._agent.sendall(b"RUN %d\n" % len(data) + data)
+        try:
+            self._agent.sendall(b"RUN %d\n" % len(data) + data)
+        except OSError:
+            raise self._error(f"{QEMU} or the guest's agent does not listen"
+                              ) from None
 
     def finish(self, what="the script", timeout=60):
         """The Result of the script that runs in the guest."""
