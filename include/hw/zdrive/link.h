@@ -72,6 +72,7 @@ struct ZdLink {
     unsigned phy;                   /* of the card, 0 to 7 */
 
     bool starting;                  /* zd_link_run() is on the stack */
+    bool halted;                    /* queued commands wait: queue error */
     unsigned active_queued;
     unsigned active_single;
     QTAILQ_HEAD(, ZdRequest) active;
@@ -97,8 +98,14 @@ void zd_link_abort_all(ZdLink *link);
 
 /* Device side. */
 void zd_link_complete(ZdRequest *req);
-/* @failed and all other queued commands end in ZdHostOps.queue_error. */
+/*
+ * @failed and all other queued commands end in ZdHostOps.queue_error.  Queued
+ * commands that come later wait, and others overtake them, until the device
+ * calls zd_link_queue_resume() or is reset; so none is lost that was under way
+ * to the device when the error happened.
+ */
 void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
+void zd_link_queue_resume(ZdLink *link);
 
 /* Request life cycle, for bridges: clear everything but the scatter list. */
 void zd_request_init(ZdRequest *req);

@@ -103,13 +103,24 @@ struct ZdSsd {
     ZdLink *link;
     ZdMedia media;
     const ZdSsdProfile *profile;
-    uint64_t sectors;
+    uint64_t native_sectors;
     uint64_t wwn;
     char model[41];
     char firmware[9];
     char serial[21];
 
     ZdAtaSettings settings;
+
+    /*
+     * The command before, when it was one that another has to follow
+     * immediately: SECURITY ERASE PREPARE, READ NATIVE MAX ADDRESS (EXT)
+     */
+    uint8_t preceding;
+
+    /* host protected area */
+    uint64_t sectors;           /* that the host can reach now */
+    uint64_t kept_sectors;      /* after the next power-on */
+    bool hpa_kept;              /* set once since power-on */
 
     /* power: the standby timer is a comparison, not a QEMU timer */
     uint8_t power;              /* ZdPower */
@@ -158,7 +169,6 @@ struct ZdSsd {
     bool sec_locked;
     bool sec_frozen;
     bool sec_maximum;           /* level maximum, else high */
-    bool sec_erase_prepared;    /* last command was ERASE PREPARE */
     uint8_t sec_attempts;       /* left until the counter expires */
     uint16_t sec_master_id;     /* IDENTIFY word 92 */
     uint8_t sec_user[ATA_PASSWORD_LEN];
@@ -186,6 +196,7 @@ enum {
     ZD_ATA_F_SECURE = 1 << 3,   /* aborted while locked (ACS-2 table 7) */
     ZD_ATA_F_FUA    = 1 << 4,   /* stable before it is done */
     ZD_ATA_F_MULTI  = 1 << 5,   /* aborted when multiple mode is off */
+    ZD_ATA_F_FOLLOWS = 1 << 6,  /* wants another command straight before */
 };
 
 typedef struct ZdAtaCommand {
@@ -236,6 +247,15 @@ static inline uint16_t zd_ata_features16(const ZdRequest *req)
 static inline unsigned zd_ata_tag(const ZdRequest *req)
 {
     return req->fis[FIS_COUNT] >> 3;
+}
+
+/* What was straight before; a command with ZD_ATA_F_FOLLOWS asks once. */
+static inline uint8_t zd_ata_preceding(ZdSsd *ssd)
+{
+    uint8_t opcode = ssd->preceding;
+
+    ssd->preceding = 0;
+    return opcode;
 }
 
 /* commands.c: the table, and how a command ends */
@@ -304,6 +324,10 @@ uint8_t zd_ata_selftest_status(ZdSsd *ssd);
 /* End a running test; @status is the high digit of byte 363. */
 void zd_ata_selftest_stop(ZdSsd *ssd, uint8_t status);
 void zd_ata_selftest_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE]);
+
+/* hpa.c */
+ZdAtaRun zd_ata_read_native_max, zd_ata_set_max;
+void zd_ata_hpa_power_on(ZdSsd *ssd);
 
 /* log.c */
 ZdAtaRun zd_ata_read_log_ext, zd_ata_write_log_ext;

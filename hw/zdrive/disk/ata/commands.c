@@ -246,6 +246,7 @@ static void zd_ata_write_buffer(ZdSsd *ssd, ZdRequest *req,
 #define SECURE  ZD_ATA_F_SECURE
 #define FUA     ZD_ATA_F_FUA
 #define MULTI   ZD_ATA_F_MULTI
+#define FOLLOWS ZD_ATA_F_FOLLOWS
 /* reaches sectors of the medium */
 #define RW      (ZD_ATA_F_LBA | ZD_ATA_F_MEDIA | ZD_ATA_F_SECURE)
 #define CACHE   (ZD_ATA_F_MEDIA | ZD_ATA_F_SECURE)
@@ -258,6 +259,8 @@ const ZdAtaCommand zd_ata_commands[256] = {
     [0x21] = { "READ SECTORS", ZD_ATA_PIO_IN, RW, zd_ata_read },
     [0x24] = { "READ SECTORS EXT", ZD_ATA_PIO_IN, RW | EXT, zd_ata_read },
     [0x25] = { "READ DMA EXT", ZD_ATA_DMA_IN, RW | EXT, zd_ata_read },
+    [0x27] = { "READ NATIVE MAX ADDRESS EXT", ZD_ATA_NON_DATA, EXT,
+               zd_ata_read_native_max },
     [0x29] = { "READ MULTIPLE EXT", ZD_ATA_PIO_IN, RW | EXT | MULTI,
                zd_ata_read },
     [0x2f] = { "READ LOG EXT", ZD_ATA_PIO_IN, EXT, zd_ata_read_log_ext },
@@ -265,6 +268,8 @@ const ZdAtaCommand zd_ata_commands[256] = {
     [0x31] = { "WRITE SECTORS", ZD_ATA_PIO_OUT, RW, zd_ata_write },
     [0x34] = { "WRITE SECTORS EXT", ZD_ATA_PIO_OUT, RW | EXT, zd_ata_write },
     [0x35] = { "WRITE DMA EXT", ZD_ATA_DMA_OUT, RW | EXT, zd_ata_write },
+    [0x37] = { "SET MAX ADDRESS EXT", ZD_ATA_NON_DATA, EXT | SECURE | FOLLOWS,
+               zd_ata_set_max },
     [0x39] = { "WRITE MULTIPLE EXT", ZD_ATA_PIO_OUT, RW | EXT | MULTI,
                zd_ata_write },
     [0x3d] = { "WRITE DMA FUA EXT", ZD_ATA_DMA_OUT, RW | EXT | FUA,
@@ -314,12 +319,16 @@ const ZdAtaCommand zd_ata_commands[256] = {
     [0xf2] = { "SECURITY UNLOCK", ZD_ATA_PIO_OUT, 0, zd_ata_security_unlock },
     [0xf3] = { "SECURITY ERASE PREPARE", ZD_ATA_NON_DATA, 0,
                zd_ata_security_prepare },
-    [0xf4] = { "SECURITY ERASE UNIT", ZD_ATA_PIO_OUT, 0,
+    [0xf4] = { "SECURITY ERASE UNIT", ZD_ATA_PIO_OUT, FOLLOWS,
                zd_ata_security_erase },
     [0xf5] = { "SECURITY FREEZE LOCK", ZD_ATA_NON_DATA, SECURE,
                zd_ata_security_freeze },
     [0xf6] = { "SECURITY DISABLE PASSWORD", ZD_ATA_PIO_OUT, SECURE,
                zd_ata_security_disable },
+    [0xf8] = { "READ NATIVE MAX ADDRESS", ZD_ATA_NON_DATA, 0,
+               zd_ata_read_native_max },
+    [0xf9] = { "SET MAX ADDRESS", ZD_ATA_NON_DATA, SECURE | FOLLOWS,
+               zd_ata_set_max },
 };
 
 static bool zd_ata_is_command(const ZdRequest *req)
@@ -347,7 +356,6 @@ static void zd_ata_start(void *dev, ZdRequest *req)
     uint8_t opcode = req->fis[FIS_COMMAND];
     const ZdAtaCommand *cmd = &zd_ata_commands[opcode];
     unsigned tag = req->queued ? zd_ata_tag(req) : 0;
-    bool prepared = ssd->sec_erase_prepared;
 
     memset(req->d2h, 0, sizeof(req->d2h));
     req->d2h[FIS_DEVICE] = req->fis[FIS_DEVICE] & 0xf0;
@@ -366,13 +374,12 @@ static void zd_ata_start(void *dev, ZdRequest *req)
         zd_ata_abort_command(req);
         return;
     }
-    /* ERASE UNIT has to follow immediately (ACS-2 7.44) */
-    ssd->sec_erase_prepared = prepared && opcode == 0xf4;
-
+    if (!(cmd->flags & ZD_ATA_F_FOLLOWS)) {
+        ssd->preceding = 0;
+    }
     if (req->queued) {
         if (ssd->ncq_error) {
-            zd_ata_guest_error(req, "queued command after a queue error, "
-                               "before READ LOG EXT 10h");
+            /* SATA 13.6.3; the link holds them back, this is for others */
             zd_ata_fail_register(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
             return;
         }
@@ -426,7 +433,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
     ssd->ncq_active = 0;
     ssd->ncq_error = false;
     zd_ata_ncq_log_clear(ssd);
-    ssd->sec_erase_prepared = false;
+    ssd->preceding = 0;
     ssd->sct_table = false;
     if (ssd->power == ZD_POWER_SLEEP) {
         ssd->power = ZD_POWER_STANDBY;
@@ -436,6 +443,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
     case ZD_RESET_POWER_ON:
         zd_ata_settings_default(ssd);
         zd_ata_security_power_on(ssd);
+        zd_ata_hpa_power_on(ssd);
         zd_ata_sct_reset(ssd);
         zd_ata_selftest_stop(ssd, 0x20);
         ssd->power_on_ms = zd_ata_power_on_ms(ssd);
@@ -453,6 +461,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
         if (!ssd->settings.preserve) {
             zd_ata_settings_default(ssd);
             zd_ata_security_comreset(ssd);
+            ssd->sectors = ssd->kept_sectors;
         }
         /* neither of the two link features is on SATA's list of 13.5.1 */
         ssd->settings.auto_activate = false;

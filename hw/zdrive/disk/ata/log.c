@@ -76,6 +76,7 @@ static void log_ncq_error(ZdSsd *ssd, uint8_t *page)
     zd_ata_checksum(page);
     /* SATA 13.6.3: reading it is what makes the device take commands again */
     ssd->ncq_error = false;
+    zd_link_queue_resume(ssd->link);
 }
 
 /* SATA 13.7.2; which counters exist, and their order, as on the cards */
