@@ -128,12 +128,13 @@
 #define RXQ_ERR                 (1u << 17)
 #define RXQ_GOOD                (1u << 23)
 
-/* command header and the buffer of a slot, as mvs_task_prep_ata() lays it out */
+/* command header, and the buffer of a slot as in mvs_task_prep_ata() */
 #define HDR_LEN                 64
 #define HDR_FPDMA               (1u << 6)
 #define SLOT_BUF_LEN            0x2000
 #define SLOT_PRD                0xa0
 #define SLOT_STATUS             0xc94
+#define SLOT_DATA               0x1000          /* free in mvsas; the tests' */
 #define PRD_MAX                 255
 #define PRD_CHAIN               (1u << 24)
 

@@ -310,11 +310,7 @@ static void test_system_reset(void)
         zt_write(card, chip_scratch[i], 0xffffffff);
     }
     zt_write(card, MVS_SGPIO(1), 0xffffffff);
-    qtest_qmp_assert_success(card->qts, "{'execute': 'system_reset'}");
-    qtest_qmp_eventwait(card->qts, "RESET");
-    g_free(card->pci);
-    card->bus->mmio_alloc_ptr = 0xe0000000;
-    zt_map(card, ZT_DEVFN);
+    zt_system_reset(card);
     for (c = 0; c < MVS_CORES; c++) {
         assert_reset_values(&card->core[c]);
     }

@@ -96,6 +96,26 @@ ZtCmd zt_ata(uint8_t opcode, uint64_t lba, uint16_t count)
     return zt_ata_features(opcode, 0, lba, count);
 }
 
+ZtCmd zt_on_phy(ZtCmd cmd, unsigned phy)
+{
+    cmd.phy = phy;
+    cmd.reg_set = phy;
+    return cmd;
+}
+
+ZtCmd zt_with_data(ZtCmd cmd, uint64_t addr, uint32_t len)
+{
+    cmd.data = addr;
+    cmd.len = len;
+    return cmd;
+}
+
+ZtCmd zt_in_slot(ZtCmd cmd, unsigned slot)
+{
+    cmd.slot = slot;
+    return cmd;
+}
+
 ZtCmd zt_ncq(uint8_t opcode, unsigned tag, uint64_t lba, uint16_t sectors)
 {
     ZtCmd cmd = zt_ata_features(opcode, sectors, lba, tag << 3);
@@ -107,7 +127,7 @@ ZtCmd zt_ncq(uint8_t opcode, unsigned tag, uint64_t lba, uint16_t sectors)
 
 static bool is_fpdma(const ZtCmd *cmd)
 {
-    return cmd->fis[2] == 0x60 || cmd->fis[2] == 0x61;
+    return cmd->fis[2] == ATA_READ_FPDMA || cmd->fis[2] == ATA_WRITE_FPDMA;
 }
 
 void zt_prepare(ZtCore *core, const ZtCmd *cmd)
@@ -255,13 +275,10 @@ void zt_assert_chip_error(ZtCore *core, const ZtCmd *cmd, uint32_t entry,
 
 void zt_identify(ZtCore *core, unsigned phy, uint16_t id[256])
 {
-    ZtCmd cmd = zt_ata(0xec, 0, 0);
+    ZtCmd cmd = zt_on_phy(zt_ata(ATA_IDENTIFY, 0, 0), phy);
     unsigned i;
 
-    cmd.phy = phy;
-    cmd.reg_set = phy;
-    cmd.len = ZT_SECTOR;
-    cmd.data = zt_slot_buf(core, 0) + 0x1000;
+    cmd = zt_with_data(cmd, zt_slot_buf(core, 0) + SLOT_DATA, ZT_SECTOR);
     zt_good(core, &cmd);
     qtest_memread(core->card->qts, cmd.data, id, ZT_SECTOR);
     for (i = 0; i < 256; i++) {

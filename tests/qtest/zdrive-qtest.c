@@ -134,6 +134,17 @@ void zt_map(ZtCard *card, int devfn)
     qpci_device_enable(card->pci);
 }
 
+void zt_system_reset(ZtCard *card)
+{
+    int devfn = card->pci->devfn;
+
+    qtest_qmp_assert_success(card->qts, "{'execute': 'system_reset'}");
+    qtest_qmp_eventwait(card->qts, "RESET");
+    g_free(card->pci);
+    card->bus->mmio_alloc_ptr = card->bar2.addr;
+    zt_map(card, devfn);
+}
+
 void zt_quit(ZtCard *card)
 {
     g_free(card->pci);

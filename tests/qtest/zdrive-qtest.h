@@ -15,6 +15,15 @@
 
 #define ZT_SECTOR           512
 #define ZT_CHUNK            65536       /* of the volume order */
+/* Opcodes that many tests use. */
+#define ATA_READ_DMA_EXT    0x25
+#define ATA_READ_LOG_EXT    0x2f
+#define ATA_WRITE_DMA_EXT   0x35
+#define ATA_READ_FPDMA      0x60
+#define ATA_WRITE_FPDMA     0x61
+#define ATA_CHECK_POWER     0xe5
+#define ATA_IDENTIFY        0xec
+
 /* What a command takes with timing=model. */
 #define ZT_COMMAND_NS       100000
 
@@ -72,6 +81,8 @@ ZtCard *zt_boot(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
 ZtCard *zt_qemu(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
 /* Map the card at @devfn; bits 15:8 are the bus number. */
 void zt_map(ZtCard *card, int devfn);
+/* Reset of the whole machine; the card is mapped again. */
+void zt_system_reset(ZtCard *card);
 void zt_quit(ZtCard *card);
 
 /* Path of zdrive.so, and of a file named @name in the test's own folder. */
@@ -136,7 +147,11 @@ uint64_t zt_slot_buf(ZtCore *core, unsigned slot);
 ZtCmd zt_ata(uint8_t opcode, uint64_t lba, uint16_t count);
 ZtCmd zt_ata_features(uint8_t opcode, uint8_t features, uint64_t lba,
                       uint16_t count);
-/* FPDMA QUEUED; slot and register set have to be set by the caller. */
+/* @cmd with some fields set: the register set of a phy has its number. */
+ZtCmd zt_on_phy(ZtCmd cmd, unsigned phy);
+ZtCmd zt_with_data(ZtCmd cmd, uint64_t addr, uint32_t len);
+ZtCmd zt_in_slot(ZtCmd cmd, unsigned slot);
+/* FPDMA QUEUED; the slot is the tag unless the caller sets another. */
 ZtCmd zt_ncq(uint8_t opcode, unsigned tag, uint64_t lba, uint16_t sectors);
 
 /* Write header, command table and PRDs of @cmd; without the ring entry. */
