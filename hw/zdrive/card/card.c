@@ -10,6 +10,7 @@
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 #include "migration/vmstate.h"
+#include "sysemu/runstate.h"
 #include "hw/zdrive/card/card.h"
 
 /* Option ROM BAR of the Marvell cards, real-cards.md 1.2. */
@@ -97,6 +98,17 @@ static bool open_store(ZdCard *card, Error **errp)
     return card->store != NULL;
 }
 
+/* A stopped machine has no data under way: so says the block layer's rule. */
+static void vm_state_changed(void *opaque, bool running, RunState state)
+{
+    ZdCard *card = opaque;
+    unsigned i;
+
+    for (i = 0; !running && i < card->plan.product->ssds; i++) {
+        zd_link_settle(&card->link[i]);
+    }
+}
+
 static void zd_card_realize(PCIDevice *pci, Error **errp)
 {
     ZdCard *card = ZDRIVE_R4(pci);
@@ -119,6 +131,7 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     }
     mv_bridge_init(&card->bridge, pci, links);
     write_flash(card);
+    card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
 }
 
 static void zd_card_exit(PCIDevice *pci)
@@ -126,6 +139,7 @@ static void zd_card_exit(PCIDevice *pci)
     ZdCard *card = ZDRIVE_R4(pci);
     unsigned i;
 
+    qemu_del_vm_change_state_handler(card->vm_state);
     mv_bridge_cleanup(&card->bridge);
     for (i = 0; i < card->plan.product->ssds; i++) {
         object_unparent(OBJECT(card->ssd[i]));
@@ -194,10 +208,23 @@ static const struct {
                 "off: as fast as the host (default model)" },
 };
 
-/* Commands in flight cannot be saved yet, so the card says so. */
 static const VMStateDescription zd_card_vmstate = {
     .name = "zdrive",
-    .unmigratable = 1,
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .fields = (const VMStateField[]) {
+        VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
+        VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
+                       vmstate_pcie_aer_log, PCIEAERLog),
+        VMSTATE_STRUCT_POINTER(store, ZdCard, zd_vmstate_store, ZdStore),
+        VMSTATE_STRUCT_ARRAY(link, ZdCard, ZD_MAX_MEMBERS, 1, zd_vmstate_link,
+                             ZdLink),
+        VMSTATE_ARRAY_OF_POINTER_TO_STRUCT(ssd, ZdCard, ZD_MAX_MEMBERS, 1,
+                                           zd_vmstate_ssd, ZdSsd),
+        /* last: its commands go on in the devices above */
+        VMSTATE_STRUCT(bridge, ZdCard, 1, mv_vmstate_bridge, MvBridge),
+        VMSTATE_END_OF_LIST()
+    },
 };
 
 static void zd_card_class_init(ObjectClass *klass, void *data)

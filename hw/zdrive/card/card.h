@@ -53,6 +53,7 @@ struct ZdCard {
     ZdStore *store;
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
+    VMChangeStateEntry *vm_state;
 };
 
 extern const TypeInfo zd_card_type_info;

@@ -56,13 +56,12 @@ static void media_timer(void *opaque)
     media_arm(media);
 }
 
-static void media_wait(ZdMedia *media, ZdRequest *req)
+static void media_wait(ZdMedia *media, ZdRequest *req, int64_t deadline_ns)
 {
     ZdRequest *before;
 
     req->media.waiting = true;
-    req->media.deadline_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                             ZD_MEDIA_LATENCY_NS;
+    req->media.deadline_ns = deadline_ns;
     /* nearly always at the end */
     QTAILQ_FOREACH_REVERSE(before, &media->deadlines, media.next) {
         if (before->media.deadline_ns <= req->media.deadline_ns) {
@@ -90,7 +89,8 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->stepping = false;
     op->ranges = NULL;
     if (media->timed) {
-        media_wait(media, req);
+        media_wait(media, req, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                               ZD_MEDIA_LATENCY_NS);
     }
 }
 
@@ -304,6 +304,19 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
     op->store.done = media_step_done;
     op->store.opaque = req;
     media_steps(req);
+}
+
+/* Migration */
+
+void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
+{
+    ZdMediaOp *op = &req->media;
+
+    op->media = media;
+    op->done = done;
+    if (op->waiting) {
+        media_wait(media, req, op->deadline_ns);
+    }
 }
 
 /* The other way to end */

@@ -90,6 +90,7 @@ struct ZdRequest {
     /* link */
     bool queued;                    /* native queued: may run beside others */
     bool started;                   /* the device works on it */
+    uint8_t resume;                 /* only while saved: ZdDeviceOps.save */
     QTAILQ_ENTRY(ZdRequest) next;
 
     /* device: what it keeps while the command runs */

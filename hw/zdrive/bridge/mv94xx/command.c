@@ -210,6 +210,20 @@ void mv_command_abort_unissued(MvCore *core)
     }
 }
 
+bool mv_command_restore(MvCommand *cmd, MvPhy *phy)
+{
+    MvCore *core = cmd->core;
+
+    if (cmd->slot >= MV_SLOTS || core->slot[cmd->slot] ||
+        cmd->reg_set >= MV_REG_SETS || !phy->link) {
+        return false;
+    }
+    cmd->req.complete = command_complete;
+    core->slot[cmd->slot] = cmd;
+    set_bit(cmd->slot, core->active);
+    return zd_link_restore(phy->link, &cmd->req);
+}
+
 static void sg_add(QEMUSGList *sg, dma_addr_t addr, dma_addr_t len)
 {
     ScatterGatherEntry *last = sg->nsg ? &sg->sg[sg->nsg - 1] : NULL;

@@ -288,8 +288,15 @@ void zd_ata_data_in(ZdRequest *req, const void *buf, uint32_t len);
 bool zd_ata_data_out(ZdRequest *req, uint32_t len);
 /* True when @sectors of data fit the host's list, else @req has ended. */
 bool zd_ata_fits(ZdRequest *req, uint32_t sectors);
-/* Media callback of commands whose failure is a device fault. */
-void zd_ata_fault_done(ZdRequest *req, int ret);
+/*
+ * How a command goes on when the medium is done with it.  Every callback given
+ * to the medium is in the table of vmstate.c too.
+ */
+ZdMediaDone zd_ata_good_done, zd_ata_abort_done, zd_ata_data_in_done;
+ZdMediaDone zd_ata_diagnostic_done, zd_ata_read_done, zd_ata_write_done;
+ZdMediaDone zd_ata_standby_done, zd_ata_sleep_done, zd_ata_erase_done;
+/* ... when a failure is a device fault */
+ZdMediaDone zd_ata_fault_done;
 /* Write byte 511 so that the 512 bytes sum up to 0. */
 void zd_ata_checksum(uint8_t page[ZD_SECTOR_SIZE]);
 
@@ -349,5 +356,9 @@ ZdAtaRun zd_ata_security_freeze, zd_ata_security_disable;
 uint16_t zd_ata_security_word128(const ZdSsd *ssd);
 void zd_ata_security_power_on(ZdSsd *ssd);
 void zd_ata_security_comreset(ZdSsd *ssd);
+
+/* vmstate.c */
+uint8_t zd_ata_save(void *dev, const ZdRequest *req);
+bool zd_ata_restore(void *dev, ZdRequest *req, uint8_t resume);
 
 #endif

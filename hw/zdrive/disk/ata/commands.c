@@ -113,7 +113,7 @@ void zd_ata_fail(ZdRequest *req, uint8_t status, uint8_t error, uint64_t lba)
     }
 }
 
-static void zd_ata_abort_done(ZdRequest *req, int ret)
+void zd_ata_abort_done(ZdRequest *req, int ret)
 {
     zd_ata_fail_register(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
 }
@@ -123,7 +123,7 @@ void zd_ata_abort_command(ZdRequest *req)
     zd_media_delay(&zd_ata_ssd(req)->media, req, zd_ata_abort_done);
 }
 
-static void zd_ata_good_done(ZdRequest *req, int ret)
+void zd_ata_good_done(ZdRequest *req, int ret)
 {
     zd_ata_good(req);
 }
@@ -155,7 +155,7 @@ bool zd_ata_fits(ZdRequest *req, uint32_t sectors)
     return true;
 }
 
-static void zd_ata_data_in_done(ZdRequest *req, int ret)
+void zd_ata_data_in_done(ZdRequest *req, int ret)
 {
     if (zd_request_to_host(req, req->buffer, req->buffer_len)) {
         zd_ata_good(req);
@@ -206,7 +206,7 @@ static void zd_ata_nop(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
 }
 
 /* ACS-2 7.9: passed, with the signature of an ATA device */
-static void zd_ata_diagnostic_done(ZdRequest *req, int ret)
+void zd_ata_diagnostic_done(ZdRequest *req, int ret)
 {
     req->outcome = ZD_OUTCOME_GOOD;
     zd_ata_ops.signature(zd_ata_ssd(req), req->d2h);
@@ -492,4 +492,6 @@ const ZdDeviceOps zd_ata_ops = {
     .abort = zd_ata_abort,
     .reset = zd_ata_reset,
     .signature = zd_ata_signature,
+    .save = zd_ata_save,
+    .restore = zd_ata_restore,
 };

@@ -125,7 +125,7 @@ void zd_ata_security_prepare(ZdSsd *ssd, ZdRequest *req,
     zd_ata_good_later(req);
 }
 
-static void erase_done(ZdRequest *req, int ret)
+void zd_ata_erase_done(ZdRequest *req, int ret)
 {
     ZdSsd *ssd = zd_ata_ssd(req);
 
@@ -168,7 +168,7 @@ void zd_ata_security_erase(ZdSsd *ssd, ZdRequest *req,
         ranges[n].lba = lba;
         ranges[n].sectors = MIN(ssd->native_sectors - lba, UINT32_MAX);
     }
-    zd_media_trim(&ssd->media, req, ranges, n, erase_done);
+    zd_media_trim(&ssd->media, req, ranges, n, zd_ata_erase_done);
 }
 
 void zd_ata_security_freeze(ZdSsd *ssd, ZdRequest *req,
