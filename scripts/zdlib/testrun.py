@@ -14,7 +14,7 @@ from zdlib import build, paths, tap, ui
 SUITES = {
     "unit": "the flash and catalogue models alone",
     "house": "coding style, room borders, licences, commands in docs",
-    "host": "this command line and its error messages",
+    "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
 }
