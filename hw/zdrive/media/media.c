@@ -120,9 +120,6 @@ static void media_store_done(void *opaque, int ret)
     int dma;
 
     dma = zd_dma_end(req, ret == 0);
-    if (dma == -ECANCELED) {
-        return;
-    }
     if (ret == 0 && dma < 0) {
         ret = dma;
         error_lba = op->offset / ZD_SECTOR_SIZE;
@@ -144,7 +141,7 @@ static bool media_data_begin(ZdRequest *req, uint64_t lba, uint32_t sectors,
     op->store.opaque = req;
 
     ret = zd_dma_begin(req, to_guest);
-    if (ret < 0 && ret != -ECANCELED) {
+    if (ret < 0) {
         media_data_end(req, ret, lba);
     }
     return ret == 0;
@@ -197,6 +194,20 @@ void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 }
 
 /* Commands of several store operations, one after the other */
+
+static void zd_media_guard(ZdRequest *req, ZdMediaGuard *guard)
+{
+    guard->req = req;
+    guard->gone = false;
+    QSLIST_INSERT_HEAD(&req->media.media->guards, guard, next);
+}
+
+/* True when the request is gone and must not be touched any more. */
+static bool zd_media_unguard(ZdMedia *media, ZdMediaGuard *guard)
+{
+    QSLIST_REMOVE_HEAD(&media->guards, next);
+    return guard->gone;
+}
 
 /*
  * A loop, because the store may end each operation within its call: then

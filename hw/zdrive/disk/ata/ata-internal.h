@@ -82,6 +82,13 @@ typedef struct ZdSelftest {
     uint16_t hours;             /* life time stamp */
 } ZdSelftest;
 
+/* What a driver can do wrong with a command */
+typedef enum ZdAtaMistake {
+    ZD_ATA_BAD_FIS,
+    ZD_ATA_BAD_TAG,
+    ZD_ATA_BAD_CHS,
+} ZdAtaMistake;
+
 /* Settings that a host can change and that a reset may take back */
 typedef struct ZdAtaSettings {
     bool write_cache;
@@ -176,6 +183,7 @@ struct ZdSsd {
 
     uint8_t buffer[ZD_SECTOR_SIZE];         /* WRITE BUFFER */
     uint8_t *host_logs;         /* NULL while all of them are zero */
+    uint32_t mistakes;          /* ZdAtaMistake bits already logged */
 };
 
 /* Direction and transport of a command's data (ACS-2 clause 6) */

@@ -145,10 +145,7 @@ void zd_ata_fault_done(ZdRequest *req, int ret)
 bool zd_ata_fits(ZdRequest *req, uint32_t sectors)
 {
     if (req->sg.size < (uint64_t)sectors * ZD_SECTOR_SIZE) {
-        qemu_log_mask(LOG_GUEST_ERROR, "zdrive: phy %u: command 0x%02x moves "
-                      "%u sectors, the scatter list holds %" PRIu64 " bytes\n",
-                      req->link->phy, req->fis[FIS_COMMAND], sectors,
-                      (uint64_t)req->sg.size);
+        /* the bridge tells the driver's author */
         zd_ata_outcome(req, ZD_OUTCOME_LENGTH);
         return false;
     }
@@ -344,10 +341,22 @@ static bool zd_ata_is_queued(void *dev, const ZdRequest *req)
     return zd_ata_is_command(req) && protocol >= ZD_ATA_FPDMA_IN;
 }
 
-static void zd_ata_guest_error(const ZdRequest *req, const char *what)
+/* What a driver does wrong is said once per kind and SSD until power-on. */
+static const char *const mistakes[] = {
+    [ZD_ATA_BAD_FIS] = "not a command FIS (type 0x27 with bit C)",
+    [ZD_ATA_BAD_TAG] = "tag is in use",
+    [ZD_ATA_BAD_CHS] = "CHS addressing, LBA bit is clear",
+};
+
+static void zd_ata_guest_error(ZdSsd *ssd, const ZdRequest *req,
+                               ZdAtaMistake kind)
 {
-    qemu_log_mask(LOG_GUEST_ERROR, "zdrive: phy %u: command 0x%02x: %s\n",
-                  req->link->phy, req->fis[FIS_COMMAND], what);
+    if (qemu_loglevel_mask(LOG_GUEST_ERROR) &&
+        !(ssd->mistakes & BIT(kind))) {
+        ssd->mistakes |= BIT(kind);
+        qemu_log("zdrive: phy %u: command 0x%02x: %s\n", req->link->phy,
+                 req->fis[FIS_COMMAND], mistakes[kind]);
+    }
 }
 
 static void zd_ata_start(void *dev, ZdRequest *req)
@@ -370,7 +379,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
         return;
     }
     if (!zd_ata_is_command(req)) {
-        zd_ata_guest_error(req, "not a command FIS (type 0x27 with bit C)");
+        zd_ata_guest_error(ssd, req, ZD_ATA_BAD_FIS);
         zd_ata_abort_command(req);
         return;
     }
@@ -384,7 +393,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
             return;
         }
         if (ssd->ncq_active & BIT(tag)) {
-            zd_ata_guest_error(req, "tag is in use");
+            zd_ata_guest_error(ssd, req, ZD_ATA_BAD_TAG);
             zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
             return;
         }
@@ -399,7 +408,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
         return;
     }
     if ((cmd->flags & ZD_ATA_F_LBA) && !(req->fis[FIS_DEVICE] & ATA_DEV_LBA)) {
-        zd_ata_guest_error(req, "CHS addressing, LBA bit is clear");
+        zd_ata_guest_error(ssd, req, ZD_ATA_BAD_CHS);
         zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
         return;
     }
@@ -455,6 +464,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
         ssd->phy_comreset = 1;
         ssd->phy_crc = 0;
         memset(ssd->buffer, 0, sizeof(ssd->buffer));
+        ssd->mistakes = 0;
         break;
     case ZD_RESET_COMRESET:
         /* SATA 13.5: with preservation on, settings survive */
