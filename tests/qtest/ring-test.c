@@ -38,7 +38,7 @@ static void test_first_index(void)
 {
     ZtCard *card = zt_boot(ZT_CARD);
     ZtCore *core = &card->core[0];
-    ZtCmd cmd = zt_in_slot(zt_ata(ATA_CHECK_POWER, 0, 0), 77);
+    ZtCmd cmd = zt_cheap(0, 77);
     unsigned i;
 
     zt_core_start(core);
@@ -59,7 +59,7 @@ static void test_run_condition(void)
 {
     ZtCard *card = zt_boot(ZT_CARD);
     ZtCore *core = &card->core[0];
-    ZtCmd cmd = zt_ata(ATA_CHECK_POWER, 0, 0);
+    ZtCmd cmd = zt_cheap(0, 0);
     uint8_t fis[20];
 
     zt_core_start(core);
@@ -99,9 +99,8 @@ static void run_many(ZtCore *core, unsigned count, unsigned batch)
 
     for (done = 0; done < count; done += batch) {
         for (i = 0; i < batch; i++) {
-            ZtCmd cmd = zt_on_phy(zt_ata(ATA_CHECK_POWER, 0, 0), i % MVS_PHYS);
+            ZtCmd cmd = zt_cheap(i % MVS_PHYS, slot + i);
 
-            cmd.slot = slot + i;
             zt_queue(core, &cmd);
         }
         zt_doorbell(core);
@@ -156,9 +155,11 @@ static void write_and_read(ZtCore *core, unsigned phy, uint64_t lba,
     ZtCmd cmd;
 
     zt_fill(card, out, len, lba + phy);
-    cmd = zt_on_phy(zt_with_data(zt_ata(ATA_WRITE_DMA_EXT, lba, sectors), out, len), phy);
+    cmd = zt_with_data(zt_ata(ATA_WRITE_DMA_EXT, lba, sectors), out, len);
+    cmd = zt_on_phy(cmd, phy);
     zt_good(core, &cmd);
-    cmd = zt_on_phy(zt_with_data(zt_ata(ATA_READ_DMA_EXT, lba, sectors), in, len), phy);
+    cmd = zt_with_data(zt_ata(ATA_READ_DMA_EXT, lba, sectors), in, len);
+    cmd = zt_on_phy(cmd, phy);
     cmd.prd_count = PRD_MAX;
     zt_good(core, &cmd);
     zt_assert_pattern(card, in, len, lba + phy);
@@ -348,7 +349,7 @@ static void test_register_sets(void)
     ZtCard *card = zt_boot(ZT_CARD);
     ZtCore *core = &card->core[0];
     g_autofree uint8_t *area = g_malloc(FIS_AREA_LEN);
-    ZtCmd cmd = zt_ata(ATA_CHECK_POWER, 0, 0);
+    ZtCmd cmd = zt_cheap(0, 0);
     unsigned set, i;
 
     zt_core_start(core);
@@ -382,9 +383,8 @@ static void test_command_active(void)
 
     zt_core_start(core);
     for (i = 0; i < ARRAY_SIZE(some_slots); i++) {
-        ZtCmd cmd = zt_ata(ATA_CHECK_POWER, 0, 0);
+        ZtCmd cmd = zt_cheap(i % MVS_PHYS, some_slots[i]);
 
-        cmd = zt_on_phy(zt_in_slot(cmd, some_slots[i]), i % MVS_PHYS);
         zt_queue(core, &cmd);
     }
     g_assert_false(zt_slot_active(core, some_slots[0]));
@@ -467,10 +467,11 @@ static void abort_and_look(ZtCore *core, Abort how)
     unsigned i;
 
     for (i = 0; i < ARRAY_SIZE(slots); i++) {
-        ZtCmd cmd = zt_ata(i ? ATA_READ_DMA_EXT : ATA_IDENTIFY, 8 * i, i ? 8 : 0);
+        ZtCmd cmd = i ? zt_ata(ATA_READ_DMA_EXT, 8 * i, 8)
+                      : zt_ata(ATA_IDENTIFY, 0, 0);
 
-        cmd = zt_with_data(zt_on_phy(zt_in_slot(cmd, slots[i]), phy), buf + i * 4096,
-                        i ? 4096 : 512);
+        cmd = zt_on_phy(zt_in_slot(cmd, slots[i]), phy);
+        cmd = zt_with_data(cmd, buf + i * 4096, i ? 4096 : ZT_SECTOR);
         zt_queue(core, &cmd);
     }
     zt_doorbell(core);
@@ -506,7 +507,7 @@ static void abort_and_look(ZtCore *core, Abort how)
     zt_identify(core, phy, id);
     g_assert_cmphex(id[0], ==, 0x0040);
     for (i = 0; i < ARRAY_SIZE(slots); i++) {
-        ZtCmd cmd = zt_in_slot(zt_on_phy(zt_ata(ATA_CHECK_POWER, 0, 0), phy), slots[i]);
+        ZtCmd cmd = zt_cheap(phy, slots[i]);
 
         zt_good(core, &cmd);
     }
@@ -543,7 +544,7 @@ static void test_abort_one(void)
 
     zt_core_start(core);
     for (i = 0; i < 8; i++) {
-        ZtCmd cmd = zt_in_slot(zt_on_phy(zt_ata(ATA_CHECK_POWER, 0, 0), i & 1), i);
+        ZtCmd cmd = zt_cheap(i & 1, i);
 
         zt_queue(core, &cmd);
     }
@@ -567,7 +568,7 @@ static void test_reset_one_phy(void)
 
     zt_core_start(core);
     for (phy = 0; phy < MVS_PHYS; phy++) {
-        ZtCmd cmd = zt_in_slot(zt_on_phy(zt_ata(ATA_CHECK_POWER, 0, 0), phy), phy);
+        ZtCmd cmd = zt_cheap(phy, phy);
 
         zt_queue(core, &cmd);
     }
@@ -589,7 +590,7 @@ static void test_pcs_cmd_rst(void)
 
     zt_core_start(core);
     for (slot = 0; slot < 4; slot++) {
-        ZtCmd cmd = zt_in_slot(zt_ata(ATA_CHECK_POWER, 0, 0), slot);
+        ZtCmd cmd = zt_cheap(0, slot);
 
         zt_queue(core, &cmd);
     }
@@ -624,8 +625,8 @@ static void run_ncq(ZtCard *card, bool write, uint64_t buf)
             ZtCmd cmd = zt_ncq(write ? ATA_WRITE_FPDMA : ATA_READ_FPDMA, tag,
                                NCQ_LBA(area), NCQ_BYTES / ZT_SECTOR);
 
-            cmd = zt_with_data(zt_on_phy(cmd, phy), buf + n * NCQ_BYTES, NCQ_BYTES);
-            cmd.slot = phy * DEPTH + tag;
+            cmd = zt_with_data(cmd, buf + n * NCQ_BYTES, NCQ_BYTES);
+            cmd = zt_in_slot(zt_on_phy(cmd, phy), phy * DEPTH + tag);
             zt_queue(&card->core[c], &cmd);
         }
     }
@@ -691,11 +692,11 @@ static void test_ncq_then_single(void)
 
     zt_core_start(core);
     for (tag = 0; tag < 4; tag++) {
-        cmd = zt_with_data(zt_ncq(ATA_READ_FPDMA, tag, tag * 8, 8), buf + tag * 4096,
-                        4096);
+        cmd = zt_ncq(ATA_READ_FPDMA, tag, tag * 8, 8);
+        cmd = zt_with_data(cmd, buf + tag * 4096, 4096);
         zt_queue(core, &cmd);
     }
-    cmd = zt_in_slot(zt_ata(ATA_CHECK_POWER, 0, 0), 100);
+    cmd = zt_cheap(0, 100);
     zt_queue(core, &cmd);
     cmd = zt_with_data(zt_ncq(ATA_READ_FPDMA, 5, 40, 8), buf + 4 * 4096, 4096);
     zt_queue(core, &cmd);

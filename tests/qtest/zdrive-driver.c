@@ -116,6 +116,11 @@ ZtCmd zt_in_slot(ZtCmd cmd, unsigned slot)
     return cmd;
 }
 
+ZtCmd zt_cheap(unsigned phy, unsigned slot)
+{
+    return zt_in_slot(zt_on_phy(zt_ata(ATA_CHECK_POWER, 0, 0), phy), slot);
+}
+
 ZtCmd zt_ncq(uint8_t opcode, unsigned tag, uint64_t lba, uint16_t sectors)
 {
     ZtCmd cmd = zt_ata_features(opcode, sectors, lba, tag << 3);

@@ -151,6 +151,8 @@ ZtCmd zt_ata_features(uint8_t opcode, uint8_t features, uint64_t lba,
 ZtCmd zt_on_phy(ZtCmd cmd, unsigned phy);
 ZtCmd zt_with_data(ZtCmd cmd, uint64_t addr, uint32_t len);
 ZtCmd zt_in_slot(ZtCmd cmd, unsigned slot);
+/* A command that needs nothing: CHECK POWER MODE. */
+ZtCmd zt_cheap(unsigned phy, unsigned slot);
 /* FPDMA QUEUED; the slot is the tag unless the caller sets another. */
 ZtCmd zt_ncq(uint8_t opcode, unsigned tag, uint64_t lba, uint16_t sectors);
 

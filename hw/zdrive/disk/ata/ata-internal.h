@@ -339,6 +339,7 @@ uint8_t zd_ata_selftest_status(ZdSsd *ssd);
 /* End a running test; @status is the high digit of byte 363. */
 void zd_ata_selftest_stop(ZdSsd *ssd, uint8_t status);
 void zd_ata_selftest_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE]);
+void zd_ata_selective_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE]);
 
 /* hpa.c */
 ZdAtaRun zd_ata_read_native_max, zd_ata_set_max;

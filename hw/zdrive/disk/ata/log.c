@@ -133,9 +133,7 @@ static bool log_page(ZdSsd *ssd, ZdRequest *req, bool gpl, uint8_t address,
         zd_ata_selftest_page(ssd, page);
         break;
     case LOG_SELECTIVE:
-        memcpy(page, ssd->selective, ZD_SECTOR_SIZE);
-        stw_le_p(page, 0x0001);         /* revision, ACS-2 A.13 */
-        zd_ata_checksum(page);
+        zd_ata_selective_page(ssd, page);
         break;
     case LOG_NCQ_ERROR:
         log_ncq_error(ssd, page);
