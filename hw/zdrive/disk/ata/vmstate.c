@@ -189,7 +189,7 @@ const VMStateDescription zd_vmstate_ssd = {
         VMSTATE_UINT8_ARRAY(buffer, ZdSsd, ZD_SECTOR_SIZE),
         VMSTATE_END_OF_LIST()
     },
-    .subsections = (const VMStateDescription *[]) {
+    .subsections = (const VMStateDescription * []) {
         &vmstate_host_logs,
         NULL
     },
