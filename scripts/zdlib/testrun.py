@@ -9,7 +9,7 @@ import json
 import os
 import re
 
-from zdlib import build, paths, tap, ui
+from zdlib import build, paths, run, tap, ui
 
 SUITES = {
     "unit": "the flash and catalogue models alone",
@@ -52,6 +52,8 @@ def main(args):
                f"choose from {', '.join(SUITES)}")
     wanted = args.suites or list(SUITES)
     build.everything(qtest="qtest" in wanted)
+    if "guest" in wanted:
+        run.prepare()
     records = []
     for group, jobs in GROUPS:
         suites = [suite for suite in group if suite in wanted]
