@@ -13,16 +13,17 @@ from zdlib import build, paths, run, tap, ui
 
 SUITES = {
     "unit": "the flash and catalogue models alone",
-    "house": "coding style, room borders, licences, commands in docs",
+    "house": "coding style, room borders, licences",
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
+    "docs": "every command that the documentation shows",
 }
 # Suites that run together, and how many of their tests may at once.  A guest
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
     (("unit", "house", "host", "qtest"), os.cpu_count()),
-    (("guest",), 2),
+    (("guest", "docs"), 2),
 )
 
 FAILED = ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS")
@@ -52,7 +53,7 @@ def main(args):
                f"choose from {', '.join(SUITES)}")
     wanted = args.suites or list(SUITES)
     build.everything(qtest="qtest" in wanted)
-    if "guest" in wanted:
+    if "guest" in wanted or "docs" in wanted:
         run.prepare()
     records = []
     for group, jobs in GROUPS:
