@@ -12,7 +12,7 @@ import re
 from zdlib import build, paths, run, tap, ui
 
 SUITES = {
-    "unit": "the flash and catalogue models alone",
+    "unit": "single rooms, without a running QEMU",
     "house": "coding style, room borders, licences",
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
