@@ -208,10 +208,17 @@ static const struct {
                 "off: as fast as the host (default model)" },
 };
 
+static int zd_card_pre_save(void *opaque)
+{
+    zd_card_restore_config(PCI_DEVICE(opaque));
+    return 0;
+}
+
 static const VMStateDescription zd_card_vmstate = {
     .name = "zdrive",
     .version_id = 1,
     .minimum_version_id = 1,
+    .pre_save = zd_card_pre_save,
     .fields = (const VMStateField[]) {
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
