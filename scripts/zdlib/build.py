@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 
 from zdlib import fsys, paths, qemusrc, ui
 
@@ -33,16 +34,21 @@ def _options(qemu, qtest):
 
 
 def _setup(options):
+    stamp = {**options, "root": str(paths.ROOT)}
+    before = _stamped()
+    if before.get("root") != stamp["root"]:
+        # Meson cannot follow a checkout that was moved.
+        shutil.rmtree(paths.BUILD / "meson-private", ignore_errors=True)
+        (paths.BUILD / "build.ninja").unlink(missing_ok=True)
     configured = (paths.BUILD / "build.ninja").exists()
-    if configured and _stamped() == options:
+    if configured and before == stamp:
         return
     # Meson keeps options of an earlier set-up, so all are given each time.
-    OPTIONS_STAMP.unlink(missing_ok=True)
     with ui.step("Configuring the build"):
         ui.run(["meson", "setup", *(["--reconfigure"] if configured else []),
                 *(f"-D{name}={value}" for name, value in options.items()),
                 paths.BUILD, paths.ROOT], "meson-setup")
-    OPTIONS_STAMP.write_text(json.dumps(options), encoding="utf-8")
+    OPTIONS_STAMP.write_text(json.dumps(stamp), encoding="utf-8")
     link = paths.ROOT / COMPILE_COMMANDS
     link.unlink(missing_ok=True)
     link.symlink_to((paths.BUILD / COMPILE_COMMANDS)

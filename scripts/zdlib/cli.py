@@ -2,10 +2,9 @@
 """The commands of scripts/zdrive and their help."""
 
 import argparse
-import importlib.util
 import sys
 
-from zdlib import build, fsys, paths, qemusrc, testrun, ui
+from zdlib import build, demo, fsys, paths, qemusrc, run, testrun, ui
 
 EXAMPLES = """\
 examples:
@@ -21,12 +20,6 @@ continues where it stopped.  Missing Debian packages are installed, which
 needs root; once they are there, an ordinary user will do.
 """
 
-# Commands with a module of their own: add_parser(subparsers), main(args)
-# and optionally prepare(), which is what `setup` does for them beforehand.
-MODULES = tuple(importlib.import_module(f"zdlib.{name}")
-                for name in ("demo", "run")
-                if importlib.util.find_spec(f"zdlib.{name}"))
-
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, as all others here."""
@@ -38,8 +31,7 @@ class Parser(argparse.ArgumentParser):
 
 def _setup(_args):
     qemusrc.headers()
-    for module in MODULES:
-        getattr(module, "prepare", lambda: None)()
+    run.prepare()
     qemu = qemusrc.installed()
     ui.say(f"Ready for QEMU {qemu.version} ({qemu.pkgversion}).")
 
@@ -50,16 +42,18 @@ def _build(_args):
 
 def _add_setup(commands):
     commands.add_parser(
-        "setup", help="install packages and prepare QEMU's headers",
+        "setup", help="install packages, prepare headers and guest",
         description="Install the Debian packages that are missing, fetch "
-        "the source package of the installed QEMU and generate its headers."
+        "the source package of the installed QEMU and generate its headers, "
+        "unpack Debian's kernel and pack the guest's tools."
     ).set_defaults(main=_setup)
 
 
 def _add_build(commands):
     commands.add_parser(
         "build", help="set up and build build/zdrive.so",
-        description="Do what setup does, then build build/zdrive.so."
+        description="Do what setup does for QEMU, then build "
+        "build/zdrive.so."
     ).set_defaults(main=_build)
 
 
@@ -72,9 +66,8 @@ def parser():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = top.add_subparsers(dest="command", required=True,
                                   metavar="COMMAND")
-    for module in MODULES:
+    for module in (demo, run, testrun):
         module.add_parser(commands)
-    testrun.add_parser(commands)
     _add_setup(commands)
     _add_build(commands)
     return top

@@ -24,7 +24,7 @@ PACKAGES = (
     "bash", "coreutils", "dash", "diffutils", "e2fsprogs", "findutils",
     "fio", "grep", "gzip", "hdparm", "hostname", "kmod", "less", "lsscsi",
     "mawk", "mdadm", "mount", "ncurses-base", "pciutils", "procps",
-    "python3-minimal", "sed", "sg3-utils", "smartmontools", "tar",
+    "python3", "sed", "sg3-utils", "smartmontools", "tar",
     "util-linux",
 )
 # The top-level names that point into /usr on a merged system.

@@ -9,23 +9,29 @@ import json
 import os
 import re
 
-from zdlib import build, paths, tap, ui
+from zdlib import apt, build, paths, run, tap, ui
 
 SUITES = {
-    "unit": "the flash and catalogue models alone",
-    "house": "coding style, room borders, licences, commands in docs",
-    "host": "this command line and its error messages",
+    "unit": "single rooms, without a running QEMU",
+    "house": "coding style, room borders, licences",
+    "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
+    "docs": "the pages, their commands and their tables",
 }
 # Suites that run together, and how many of their tests may at once.  A guest
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
     (("unit", "house", "host", "qtest"), os.cpu_count()),
-    (("guest",), 2),
+    (("guest", "docs"), 2),
 )
 
+# What only the tests of the pages need.
+DOCS_PACKAGES = ("python3-sphinx",)
+
 FAILED = ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS")
+# How Meson names a test: project:suite+suite / name.
+RECORD_SUITES = re.compile(r"[^:]*:(\S+) / ")
 RESULT_LINE = re.compile(r"^\s*(\d+)/(\d+) ")
 
 
@@ -49,42 +55,54 @@ def main(args):
         ui.die(f"there is no test suite {unknown[0]}",
                f"choose from {', '.join(SUITES)}")
     wanted = args.suites or list(SUITES)
+    if "docs" in wanted:
+        apt.ensure(DOCS_PACKAGES)
     build.everything(qtest="qtest" in wanted)
+    if "guest" in wanted or "docs" in wanted:
+        run.prepare()
     records = []
     for group, jobs in GROUPS:
         suites = [suite for suite in group if suite in wanted]
         if suites:
             records += _run(suites, jobs)
-    return conclude(records)
+    return conclude(records, wanted)
 
 
 def _run(suites, jobs):
     """Run @suites and return Meson's record of each test."""
     base = f"testlog-{'-'.join(suites)}"
-    log = paths.BUILD / "meson-logs" / f"{base}.json"
-    log.unlink(missing_ok=True)
+    results = paths.BUILD / "meson-logs" / f"{base}.json"
+    results.unlink(missing_ok=True)
     cmd = ["meson", "test", "-C", paths.BUILD, "--no-rebuild",
-           "--logbase", base, "--num-processes", str(jobs)]
+           "--logbase", base, "--num-processes", jobs]
     for suite in suites:
         cmd += ["--suite", suite]
-    with ui.step(f"Testing {', '.join(suites)}") as step, \
-         ui.child(cmd) as process:
-        for line in process.stdout:
-            match = RESULT_LINE.match(line)
-            if match:
-                step.note("/".join(match.groups()))
-                step.say(line.rstrip())
-        step.good = process.wait() == 0
-    if not log.exists():
-        return []
-    return [json.loads(line) for line in log.read_text().splitlines()]
+    log = ui.log_file("meson-test")
+    with open(log, "w", encoding="utf-8") as out, \
+         ui.step(f"Testing {', '.join(suites)}") as step:
+        with ui.child(cmd) as process:
+            for line in process.stdout:
+                out.write(line)
+                match = RESULT_LINE.match(line)
+                if match:
+                    step.note("/".join(match.groups()))
+                    step.say(line.rstrip())
+        step.good = process.returncode == 0
+    lines = results.read_text().splitlines() if results.exists() else []
+    records = [json.loads(line) for line in lines]
+    if process.returncode and not any(map(_is_bad, records)):
+        ui.die(f"meson test failed (exit {process.returncode})", f"see {log}")
+    return records
+
+
+def _is_bad(record):
+    return record["result"] in FAILED
 
 
 def _counts(record):
     """The counts of one test program, its own way of ending included."""
     counts = tap.count(record.get("stdout", ""))
-    bad = record["result"] in FAILED
-    if bad and not counts.failed:
+    if _is_bad(record) and not counts.failed:
         return counts._replace(failed=1)
     if not any(counts):
         return tap.Counts(*(int(record["result"] == result)
@@ -92,18 +110,24 @@ def _counts(record):
     return counts
 
 
-def conclude(records):
-    """Print the closing line for Meson's @records; return the exit code."""
+def conclude(records, suites):
+    """Print the closing line for Meson's @records; return the exit code.
+
+    A suite of @suites that has run no test is a failure, too.
+    """
     counts = [_counts(record) for record in records]
     total = tap.Counts(*map(sum, zip((0, 0, 0), *counts)))
     for record, count in zip(records, counts):
         if count.failed:
             _show_failure(record)
-    if not records:
-        ui.say("No test was run.")
+    ran = {suite for record in records
+           for suite in RECORD_SUITES.match(record["name"])[1].split("+")}
+    idle = [suite for suite in suites if suite not in ran]
+    for suite in idle:
+        ui.say(f"No test was run in suite {suite}.")
     ui.say(f"{total.passed} passed, {total.failed} failed, "
            f"{total.skipped} skipped")
-    return 1 if total.failed or not any(total) else 0
+    return 1 if total.failed or idle or not any(total) else 0
 
 
 def _show_failure(record):

@@ -10,6 +10,7 @@ import collections
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,7 +104,8 @@ class Step:
         while not self._done.wait(period):
             line = self._line("..", f"{self.elapsed():.0f} s")
             if self._live:
-                print(f"\r\033[K{line}", end="", flush=True)
+                width = shutil.get_terminal_size().columns - 1
+                print(f"\r\033[K{line[:width]}", end="", flush=True)
             else:
                 say(line)
 

@@ -50,10 +50,10 @@ class Result:
 # Pieces of a QEMU command line
 #
 
-def machine(name="q35", memory="1G", accelerator=TCG):
+def machine(kind="q35", memory="1G", accelerator=TCG):
     """A machine with nothing on it."""
     return ["-nodefaults", "-no-user-config", "-display", "none",
-            *accelerator, "-machine", name, "-smp", "2", "-m", memory]
+            *accelerator, "-machine", kind, "-smp", "2", "-m", memory]
 
 
 def linux(vmlinuz, initrd, append):
@@ -198,7 +198,11 @@ class Vm:
         """Start a script in the guest; finish() waits for its end."""
         data = script.encode()
         self._agent.settimeout(EXIT_TIMEOUT)
-        self._agent.sendall(b"RUN %d\n" % len(data) + data)
+        try:
+            self._agent.sendall(b"RUN %d\n" % len(data) + data)
+        except OSError:
+            raise self._error(f"{QEMU} or the guest's agent does not listen"
+                              ) from None
 
     def finish(self, what="the script", timeout=60):
         """The Result of the script that runs in the guest."""

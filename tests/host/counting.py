@@ -4,21 +4,23 @@
 import contextlib
 import io
 import sys
+import tempfile
+from pathlib import Path
 
-from zdlib import tap, testrun
+from zdlib import paths, tap, testrun
 
-PASSED = {"name": "a", "result": "OK", "stdout": "ok 1 - x\nok 2\n1..2\n"}
-FAILED = {"name": "b", "result": "FAIL",
+PASSED = {"name": "p:unit / a", "result": "OK", "stdout": "ok 1 - x\nok 2\n1..2\n"}
+FAILED = {"name": "p:unit / b", "result": "FAIL",
           "stdout": "1..3\nok 1 x\nnot ok 2 - y\nok 3 z # SKIP no z\n"}
-CRASHED = {"name": "c", "result": "ERROR", "stdout": "1..2\nok 1 x\n"}
-EXPECTED = {"name": "d", "result": "OK",
+CRASHED = {"name": "p:unit / c", "result": "ERROR", "stdout": "1..2\nok 1 x\n"}
+EXPECTED = {"name": "p:unit / d", "result": "OK",
             "stdout": "not ok 1 - later # TODO\n1..1\n"}
-PLAIN = {"name": "e", "result": "OK", "stdout": "no TAP at all\n"}
-NESTED = {"name": "f", "result": "OK",
+PLAIN = {"name": "p:unit / e", "result": "OK", "stdout": "no TAP at all\n"}
+NESTED = {"name": "p:unit / f", "result": "OK",
           "stdout": "# ok 7\n    ok 1 inner\nok 1 outer\n1..1\n"}
 
 CASES = (
-    ("nothing at all", [], "0 passed, 0 failed, 0 skipped", 1),
+    ("a suite without tests", [], "0 passed, 0 failed, 0 skipped", 1),
     ("passes", [PASSED], "2 passed, 0 failed, 0 skipped", 0),
     ("failures and skips", [FAILED], "1 passed, 1 failed, 1 skipped", 1),
     ("a crash half way", [CRASHED], "1 passed, 1 failed, 0 skipped", 1),
@@ -35,8 +37,10 @@ def main():
     report = tap.Report()
     for name, records, line, code in CASES:
         output = io.StringIO()
-        with contextlib.redirect_stdout(output):
-            result = testrun.conclude(records)
+        with contextlib.redirect_stdout(output), \
+             tempfile.TemporaryDirectory() as logs:
+            paths.LOGS = Path(logs)
+            result = testrun.conclude(records, ["unit"])
         last = output.getvalue().splitlines()[-1]
         report.ok(name, (last, result) == (line, code), last, result)
     return report.end()

@@ -7,11 +7,10 @@
 #include "qemu/cutils.h"
 #include "qemu/units.h"
 #include "qapi/error.h"
-#include "hw/pci/msi.h"
-#include "hw/pci/pcie.h"
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 #include "migration/vmstate.h"
+#include "sysemu/runstate.h"
 #include "hw/zdrive/card/card.h"
 
 /* Option ROM BAR of the Marvell cards, real-cards.md 1.2. */
@@ -99,6 +98,17 @@ static bool open_store(ZdCard *card, Error **errp)
     return card->store != NULL;
 }
 
+/* A stopped machine has no data under way: so says the block layer's rule. */
+static void vm_state_changed(void *opaque, bool running, RunState state)
+{
+    ZdCard *card = opaque;
+    unsigned i;
+
+    for (i = 0; !running && i < card->plan.product->ssds; i++) {
+        zd_link_settle(&card->link[i]);
+    }
+}
+
 static void zd_card_realize(PCIDevice *pci, Error **errp)
 {
     ZdCard *card = ZDRIVE_R4(pci);
@@ -121,6 +131,7 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     }
     mv_bridge_init(&card->bridge, pci, links);
     write_flash(card);
+    card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
 }
 
 static void zd_card_exit(PCIDevice *pci)
@@ -128,6 +139,7 @@ static void zd_card_exit(PCIDevice *pci)
     ZdCard *card = ZDRIVE_R4(pci);
     unsigned i;
 
+    qemu_del_vm_change_state_handler(card->vm_state);
     mv_bridge_cleanup(&card->bridge);
     for (i = 0; i < card->plan.product->ssds; i++) {
         object_unparent(OBJECT(card->ssd[i]));
@@ -139,13 +151,6 @@ static void zd_card_exit(PCIDevice *pci)
 static void zd_card_reset_hold(Object *obj)
 {
     mv_bridge_reset(&ZDRIVE_R4(obj)->bridge);
-}
-
-static void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val,
-                                 int len)
-{
-    pci_default_write_config(pci, addr, val, len);
-    pcie_aer_write_config(pci, addr, val, len);
 }
 
 static Property zd_card_properties[] = {
@@ -203,10 +208,30 @@ static const struct {
                 "off: as fast as the host (default model)" },
 };
 
-/* Commands in flight cannot be saved yet, so the card says so. */
+static int zd_card_pre_save(void *opaque)
+{
+    zd_card_restore_config(PCI_DEVICE(opaque));
+    return 0;
+}
+
 static const VMStateDescription zd_card_vmstate = {
     .name = "zdrive",
-    .unmigratable = 1,
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .pre_save = zd_card_pre_save,
+    .fields = (const VMStateField[]) {
+        VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
+        VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
+                       vmstate_pcie_aer_log, PCIEAERLog),
+        VMSTATE_STRUCT_POINTER(store, ZdCard, zd_vmstate_store, ZdStore),
+        VMSTATE_STRUCT_ARRAY(link, ZdCard, ZD_MAX_MEMBERS, 1, zd_vmstate_link,
+                             ZdLink),
+        VMSTATE_ARRAY_OF_POINTER_TO_STRUCT(ssd, ZdCard, ZD_MAX_MEMBERS, 1,
+                                           zd_vmstate_ssd, ZdSsd),
+        /* last: its commands go on in the devices above */
+        VMSTATE_STRUCT(bridge, ZdCard, 1, mv_vmstate_bridge, MvBridge),
+        VMSTATE_END_OF_LIST()
+    },
 };
 
 static void zd_card_class_init(ObjectClass *klass, void *data)
@@ -224,6 +249,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     pc->class_id = product->pci_class;
     pc->realize = zd_card_realize;
     pc->exit = zd_card_exit;
+    pc->config_read = zd_card_read_config;
     pc->config_write = zd_card_write_config;
     rc->phases.hold = zd_card_reset_hold;
     dc->desc = "OCZ Z-Drive R4 PCIe SSD";

@@ -53,6 +53,7 @@ struct ZdCard {
     ZdStore *store;
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
+    VMChangeStateEntry *vm_state;
 };
 
 extern const TypeInfo zd_card_type_info;
@@ -72,5 +73,8 @@ bool zd_card_plan(const char *type, const ZdCardProps *props,
 bool zd_card_init_config(PCIDevice *pci, const ZdProduct *product,
                          Error **errp);
 void zd_card_exit_config(PCIDevice *pci);
+uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len);
+void zd_card_restore_config(PCIDevice *pci);
+void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len);
 
 #endif

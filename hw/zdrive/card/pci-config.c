@@ -5,6 +5,7 @@
  * 70h, advanced error reporting at 100h, virtual channel at 140h.
  */
 #include "qemu/osdep.h"
+#include "qemu/range.h"
 #include "qapi/error.h"
 #include "hw/pci/msi.h"
 #include "hw/pci/pci_bridge.h"
@@ -18,6 +19,7 @@
 #define CAP_AER     0x100
 #define CAP_VC      0x140
 #define CAP_VC_SIZE 0x1C        /* no extended VC: one resource */
+#define VC_VERSION  1
 
 /* PM capabilities: version 3, 375 mA, D1, PME from D0, D1 and D3hot. */
 #define PM_CAPS     (3 | PCI_PM_CAP_AUX_POWER | PCI_PM_CAP_D1 | \
@@ -54,8 +56,9 @@ static uint16_t link_status(PCIDevice *pci)
         uint32_t cap = pci_get_long(port->config + port->exp.exp_cap +
                                     PCI_EXP_LNKCAP);
 
-        speed = MIN(speed, cap & PCI_EXP_LNKCAP_SLS);
-        width = MIN(width, (cap & PCI_EXP_LNKCAP_MLW) >> 4);
+        /* 0: the port says nothing; QEMU takes it as 2.5 GT/s, x1 */
+        speed = MIN(speed, MAX(cap & PCI_EXP_LNKCAP_SLS, 1));
+        width = MIN(width, MAX((cap & PCI_EXP_LNKCAP_MLW) >> 4, 1));
     }
     return speed | width << 4 | PCI_EXP_LNKSTA_SLC;
 }
@@ -93,10 +96,37 @@ static void init_express(PCIDevice *pci)
 /* No extended virtual channel: VC0 carries every traffic class. */
 static void init_virtual_channel(PCIDevice *pci)
 {
-    pcie_add_capability(pci, PCI_EXT_CAP_ID_VC, 1, CAP_VC, CAP_VC_SIZE);
+    pcie_add_capability(pci, PCI_EXT_CAP_ID_VC, VC_VERSION, CAP_VC,
+                        CAP_VC_SIZE);
     pci_set_long(pci->config + CAP_VC + PCI_VC_RES_CTRL,
                  PCI_VC_RES_CTRL_ENABLE | 0xFF);
     pci_set_long(pci->wmask + CAP_VC + PCI_VC_RES_CTRL, 0xFE);
+}
+
+/*
+ * QEMU's AER code keeps a TLP prefix log at 138h to 147h and clears it with the
+ * other logs.  The chip has none, its next capability begins at 140h; so what
+ * was cleared is put back before anyone can see it: a guest or a migration.
+ */
+void zd_card_restore_config(PCIDevice *pci)
+{
+    pci_set_long(pci->config + CAP_VC,
+                 PCI_EXT_CAP(PCI_EXT_CAP_ID_VC, VC_VERSION, 0));
+    pci_set_long(pci->config + CAP_VC + PCI_VC_PORT_CAP1, 0);
+}
+
+uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
+{
+    if (ranges_overlap(addr, len, CAP_VC, 8)) {
+        zd_card_restore_config(pci);
+    }
+    return pci_default_read_config(pci, addr, len);
+}
+
+void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
+{
+    pci_default_write_config(pci, addr, val, len);
+    pcie_aer_write_config(pci, addr, val, len);
 }
 
 bool zd_card_init_config(PCIDevice *pci, const ZdProduct *product,

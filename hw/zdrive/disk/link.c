@@ -47,12 +47,25 @@ bool zd_link_present(const ZdLink *link)
     return link->dev_ops != NULL;
 }
 
-static bool zd_link_may_start(const ZdLink *link, const ZdRequest *req)
+/* The request that may start now, or NULL. */
+static ZdRequest *zd_link_next(ZdLink *link)
 {
-    if (link->active_single) {
-        return false;
+    ZdRequest *req;
+
+    if (!link->dev_ops || link->active_single) {
+        return NULL;
     }
-    return req->queued || !link->active_queued;
+    QTAILQ_FOREACH(req, &link->waiting, next) {
+        if (req->queued) {
+            if (!link->halted) {
+                return req;
+            }
+            /* after a queue error what reads the log overtakes the queue */
+        } else {
+            return link->active_queued ? NULL : req;
+        }
+    }
+    return NULL;
 }
 
 /*
@@ -68,8 +81,7 @@ static void zd_link_run(ZdLink *link)
         return;
     }
     link->starting = true;
-    while (link->dev_ops && (req = QTAILQ_FIRST(&link->waiting)) &&
-           zd_link_may_start(link, req)) {
+    while ((req = zd_link_next(link)) != NULL) {
         QTAILQ_REMOVE(&link->waiting, req, next);
         QTAILQ_INSERT_TAIL(&link->active, req, next);
         req->started = true;
@@ -169,6 +181,7 @@ void zd_link_abort_all(ZdLink *link)
 void zd_link_reset(ZdLink *link, ZdReset kind)
 {
     zd_link_abort_all(link);
+    link->halted = false;
     if (link->dev_ops) {
         link->dev_ops->reset(link->dev, kind);
     }
@@ -181,6 +194,7 @@ void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error)
     ZdRequest *req, *tmp;
 
     link->starting = true;
+    link->halted = true;
 
     QTAILQ_FOREACH_SAFE(req, &link->waiting, next, tmp) {
         if (req->queued && req != failed) {
@@ -201,6 +215,14 @@ void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error)
 
     link->starting = starting;
     zd_link_run(link);
+}
+
+void zd_link_queue_resume(ZdLink *link)
+{
+    if (link->halted) {
+        link->halted = false;
+        zd_link_run(link);
+    }
 }
 
 void zd_request_init(ZdRequest *req)

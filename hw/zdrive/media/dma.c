@@ -2,19 +2,16 @@
 /*
  * Guest memory for the medium.  The store works in guest pages directly, so
  * that data is copied once or, with O_DIRECT images, never.  A scatter list
- * that names anything but plain memory (registers, holes, ROM) takes the slow
- * path: one bounce buffer and an access per entry, with bus errors reported.
+ * that cannot be mapped in whole (too many parts, ROM, with icount overlapping
+ * entries) takes the slow path: one bounce buffer and an access per entry.
  *
- * A slow access can run the registers of any device.  Those of the card itself
- * are shut meanwhile by QEMU's re-entrancy guard; but the configuration space
- * of the bridge above is not, and a reset through it cancels the request in the
- * middle of the copy.  A guard tells.
+ * Data goes to and comes from memory only: an entry that names registers, the
+ * card's own among them, is a bus error and never a way back into the model.
  */
 #include "qemu/osdep.h"
 #include "qemu/range.h"
 #include "qemu/rcu.h"
 #include "exec/memory.h"
-#include "hw/qdev-core.h"
 #include "sysemu/cpu-timers.h"
 #include "internal.h"
 
@@ -128,41 +125,21 @@ static bool map_all(ZdRequest *req)
     return true;
 }
 
-/*
- * One access per entry between @buf and the scatter list.  Takes nothing from
- * @req after an access that cancelled it.
- */
+/* One access per entry between @buf and the scatter list. */
 static int copy_slowly(ZdRequest *req, uint8_t *buf)
 {
+    static const MemTxAttrs memory_only = { .memory = 1 };
     ZdMediaOp *op = &req->media;
-    ZdMedia *media = op->media;
-    DeviceState *dev = req->sg.dev;
-    ZdMediaGuard guard;
     uint64_t left = op->bytes;
     MemTxResult res = MEMTX_OK;
-    bool was_engaged = false;
 
-    if (dev) {
-        was_engaged = dev->mem_reentrancy_guard.engaged_in_io;
-        dev->mem_reentrancy_guard.engaged_in_io = true;
-    }
-    zd_media_guard(req, &guard);
     for (int i = 0; i < req->sg.nsg && left && res == MEMTX_OK; i++) {
         uint64_t len = MIN(req->sg.sg[i].len, left);
 
         res = dma_memory_rw(req->sg.as, req->sg.sg[i].base, buf, len,
-                            direction(op), MEMTXATTRS_UNSPECIFIED);
-        if (guard.gone) {
-            break;
-        }
+                            direction(op), memory_only);
         buf += len;
         left -= len;
-    }
-    if (dev) {
-        dev->mem_reentrancy_guard.engaged_in_io = was_engaged;
-    }
-    if (zd_media_unguard(media, &guard)) {
-        return -ECANCELED;
     }
     return res == MEMTX_OK ? 0 : -EFAULT;
 }

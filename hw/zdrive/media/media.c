@@ -56,13 +56,12 @@ static void media_timer(void *opaque)
     media_arm(media);
 }
 
-static void media_wait(ZdMedia *media, ZdRequest *req)
+static void media_wait(ZdMedia *media, ZdRequest *req, int64_t deadline_ns)
 {
     ZdRequest *before;
 
     req->media.waiting = true;
-    req->media.deadline_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                             ZD_MEDIA_LATENCY_NS;
+    req->media.deadline_ns = deadline_ns;
     /* nearly always at the end */
     QTAILQ_FOREACH_REVERSE(before, &media->deadlines, media.next) {
         if (before->media.deadline_ns <= req->media.deadline_ns) {
@@ -90,7 +89,8 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->stepping = false;
     op->ranges = NULL;
     if (media->timed) {
-        media_wait(media, req);
+        media_wait(media, req, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                               ZD_MEDIA_LATENCY_NS);
     }
 }
 
@@ -120,9 +120,6 @@ static void media_store_done(void *opaque, int ret)
     int dma;
 
     dma = zd_dma_end(req, ret == 0);
-    if (dma == -ECANCELED) {
-        return;
-    }
     if (ret == 0 && dma < 0) {
         ret = dma;
         error_lba = op->offset / ZD_SECTOR_SIZE;
@@ -144,7 +141,7 @@ static bool media_data_begin(ZdRequest *req, uint64_t lba, uint32_t sectors,
     op->store.opaque = req;
 
     ret = zd_dma_begin(req, to_guest);
-    if (ret < 0 && ret != -ECANCELED) {
+    if (ret < 0) {
         media_data_end(req, ret, lba);
     }
     return ret == 0;
@@ -197,6 +194,20 @@ void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 }
 
 /* Commands of several store operations, one after the other */
+
+static void zd_media_guard(ZdRequest *req, ZdMediaGuard *guard)
+{
+    guard->req = req;
+    guard->gone = false;
+    QSLIST_INSERT_HEAD(&req->media.media->guards, guard, next);
+}
+
+/* True when the request is gone and must not be touched any more. */
+static bool zd_media_unguard(ZdMedia *media, ZdMediaGuard *guard)
+{
+    QSLIST_REMOVE_HEAD(&media->guards, next);
+    return guard->gone;
+}
 
 /*
  * A loop, because the store may end each operation within its call: then
@@ -304,6 +315,19 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
     op->store.done = media_step_done;
     op->store.opaque = req;
     media_steps(req);
+}
+
+/* Migration */
+
+void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
+{
+    ZdMediaOp *op = &req->media;
+
+    op->media = media;
+    op->done = done;
+    if (op->waiting) {
+        media_wait(media, req, op->deadline_ns);
+    }
 }
 
 /* The other way to end */

@@ -14,7 +14,10 @@
 #define FANOUT          (1u << LEVEL_SHIFT)
 #define LEAF_SHIFT      (PAGE_SHIFT + LEVEL_SHIFT)
 #define TABLE_SHIFT     (LEAF_SHIFT + LEVEL_SHIFT)
-#define PAGE_BYTES      (1ull << PAGE_SHIFT)
+#define PAGE_BYTES      ((uint64_t)ZD_SPARSE_PAGE)
+
+G_STATIC_ASSERT(ZD_SPARSE_PAGE == 1 << PAGE_SHIFT);
+
 #define LEAF_BYTES      (1ull << LEAF_SHIFT)
 #define TABLE_BYTES     (1ull << TABLE_SHIFT)
 
@@ -254,6 +257,28 @@ void zd_sparse_zero(ZdSparse *s, uint64_t offset, uint64_t len)
         offset += n;
         len -= n;
     }
+}
+
+const void *zd_sparse_next_page(const ZdSparse *s, uint64_t *offset)
+{
+    uint64_t pos = *offset & ~(PAGE_BYTES - 1);
+
+    while (pos >> TABLE_SHIFT < s->directory_len) {
+        const Table *table = s->directory[pos >> TABLE_SHIFT];
+        const Leaf *leaf = table ? table->leaf[table_index(pos)] : NULL;
+
+        if (!table) {
+            pos = (pos | (TABLE_BYTES - 1)) + 1;
+        } else if (!leaf) {
+            pos = (pos | (LEAF_BYTES - 1)) + 1;
+        } else if (!leaf->page[leaf_index(pos)]) {
+            pos += PAGE_BYTES;
+        } else {
+            *offset = pos;
+            return leaf->page[leaf_index(pos)];
+        }
+    }
+    return NULL;
 }
 
 uint64_t zd_sparse_memory_bytes(const ZdSparse *s)

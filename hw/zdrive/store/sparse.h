@@ -23,6 +23,13 @@ bool zd_sparse_write(ZdSparse *s, uint64_t offset, const void *buf,
 /* Gives the memory of all pages back that the range covers in full. */
 void zd_sparse_zero(ZdSparse *s, uint64_t offset, uint64_t len);
 
+/*
+ * The first page with memory at or after *@offset, which becomes its offset;
+ * NULL when there is none.  For migration.
+ */
+const void *zd_sparse_next_page(const ZdSparse *s, uint64_t *offset);
+#define ZD_SPARSE_PAGE  4096
+
 /* Host memory in use, tables included. */
 uint64_t zd_sparse_memory_bytes(const ZdSparse *s);
 

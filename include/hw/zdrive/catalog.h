@@ -29,7 +29,7 @@ typedef enum ZdSmartSource {
 
 typedef struct ZdSmartAttr {
     uint8_t id;
-    uint16_t flags;             /* ATA8 SFF-8035i bits: P=1 O=2 S=4 R=8 C=16 K=32 */
+    uint16_t flags;             /* P=1 O=2 S=4 R=8 C=16 K=32 (SFF-8035i) */
     uint8_t value;
     uint8_t worst;
     uint8_t threshold;
@@ -60,8 +60,8 @@ typedef struct ZdSsdProfile {
     uint8_t selftest_ext_min;
     uint8_t selftest_conv_min;
     const ZdSmartAttr *smart;   /* ends with id 0 */
-    const ZdLogEntry *logs;     /* ends with address 0 and no sectors,
-                                 * the directory itself is not listed */
+    /* ends with address 0; the directory itself is not listed */
+    const ZdLogEntry *logs;
 } ZdSsdProfile;
 
 typedef struct ZdCapacity {

@@ -12,6 +12,7 @@
 #ifndef HW_ZDRIVE_LINK_H
 #define HW_ZDRIVE_LINK_H
 
+#include "migration/vmstate.h"
 #include "hw/zdrive/request.h"
 
 typedef enum ZdReset {
@@ -43,6 +44,10 @@ typedef struct ZdDeviceOps {
     void (*reset)(void *dev, ZdReset kind);
     /* Register D2H FIS that the device sends after a reset. */
     void (*signature)(void *dev, uint8_t fis[ZD_FIS_REG_LEN]);
+    /* A number from which restore() knows how a started request goes on. */
+    uint8_t (*save)(void *dev, const ZdRequest *req);
+    /* Take over a started request that was migrated; false: no such number. */
+    bool (*restore)(void *dev, ZdRequest *req, uint8_t resume);
 } ZdDeviceOps;
 
 /* What the bridge at the other end hears. */
@@ -72,6 +77,7 @@ struct ZdLink {
     unsigned phy;                   /* of the card, 0 to 7 */
 
     bool starting;                  /* zd_link_run() is on the stack */
+    bool halted;                    /* queued commands wait: queue error */
     unsigned active_queued;
     unsigned active_single;
     QTAILQ_HEAD(, ZdRequest) active;
@@ -97,8 +103,27 @@ void zd_link_abort_all(ZdLink *link);
 
 /* Device side. */
 void zd_link_complete(ZdRequest *req);
-/* @failed and all other queued commands end in ZdHostOps.queue_error. */
+/*
+ * @failed and all other queued commands end in ZdHostOps.queue_error.  Queued
+ * commands that come later wait, and others overtake them, until the device
+ * calls zd_link_queue_resume() or is reset; so none is lost that was under way
+ * to the device when the error happened.
+ */
 void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
+void zd_link_queue_resume(ZdLink *link);
+
+/*
+ * Migration.  When the machine stops, zd_link_settle() waits until the data of
+ * every request has been moved; after that a request is only its fields and a
+ * deadline.  A bridge saves the requests of a link in the order of @active and
+ * then @waiting, each prepared by zd_link_save(), and puts them back in that
+ * order by zd_link_restore(), which returns false on a stream that is not ours.
+ */
+extern const VMStateDescription zd_vmstate_request;
+extern const VMStateDescription zd_vmstate_link;
+void zd_link_settle(ZdLink *link);
+void zd_link_save(ZdLink *link, ZdRequest *req);
+bool zd_link_restore(ZdLink *link, ZdRequest *req);
 
 /* Request life cycle, for bridges: clear everything but the scatter list. */
 void zd_request_init(ZdRequest *req);

@@ -68,6 +68,9 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
 /* Nothing but the latency of a command that does not touch the medium. */
 void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);
 
+/* Go on with a migrated request whose data has been moved already. */
+void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);
+
 /* Synchronous; see ZdDeviceOps.abort.  Calls no request's done. */
 void zd_media_cancel(ZdMedia *media, ZdRequest *req);
 

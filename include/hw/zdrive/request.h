@@ -23,7 +23,7 @@ typedef struct ZdRequest ZdRequest;
 /* How a request ended, as the bridge has to report it. */
 typedef enum ZdOutcome {
     ZD_OUTCOME_GOOD,            /* @d2h holds a good status */
-    ZD_OUTCOME_DEVICE_ERROR,    /* @d2h holds ERR or DF and the error register */
+    ZD_OUTCOME_DEVICE_ERROR,    /* @d2h holds ERR or DF, and the error */
     ZD_OUTCOME_LENGTH,          /* scatter list shorter than the transfer */
     ZD_OUTCOME_BUS_ERROR,       /* scatter list points to no memory */
 } ZdOutcome;
@@ -90,6 +90,7 @@ struct ZdRequest {
     /* link */
     bool queued;                    /* native queued: may run beside others */
     bool started;                   /* the device works on it */
+    uint8_t resume;                 /* only while saved: ZdDeviceOps.save */
     QTAILQ_ENTRY(ZdRequest) next;
 
     /* device: what it keeps while the command runs */

@@ -14,6 +14,7 @@
 OBJECT_DECLARE_SIMPLE_TYPE(ZdSsd, ZDRIVE_SSD)
 
 extern const TypeInfo zd_ssd_type_info;
+extern const VMStateDescription zd_vmstate_ssd;
 
 /* What makes one SSD different from its neighbours. */
 typedef struct ZdSsdConfig {

@@ -16,6 +16,7 @@
 #ifndef HW_ZDRIVE_STORE_H
 #define HW_ZDRIVE_STORE_H
 
+#include "migration/vmstate.h"
 #include "sysemu/block-backend.h"
 #include "hw/zdrive/request.h"
 
@@ -62,6 +63,9 @@ void zd_store_flush(ZdStore *store, unsigned member, ZdStoreOp *op);
  * operation of the store.  Only between the start of @op and its done.
  */
 void zd_store_cancel(ZdStore *store, ZdStoreOp *op);
+
+/* The contents of a memory store; empty for block nodes, which are shared. */
+extern const VMStateDescription zd_vmstate_store;
 
 /* Bytes of host memory that a memory store holds (0 for block nodes). */
 uint64_t zd_store_memory_bytes(const ZdStore *store);

@@ -86,13 +86,32 @@ static dma_addr_t fis_area(MvCore *core, unsigned reg_set)
            MV_FIS_SET_OFFSET + reg_set * MV_FIS_SET_SIZE;
 }
 
+static void write_host(MvCore *core, const char *what, dma_addr_t addr,
+                       const void *buf, unsigned len)
+{
+    if (mv_dma_write(core->bridge, addr, buf, len) != MEMTX_OK) {
+        mv_guest_error(core->bridge, MV_BAD_DMA,
+                       "%s of core %u at 0x%" PRIx64 " is not memory",
+                       what, core->number, (uint64_t)addr);
+        mv_irq_raise(core, MV_CINT_DMA_PCIE);
+    }
+}
+
 static void write_fis(MvCore *core, unsigned reg_set, unsigned where,
                       const void *fis, unsigned len)
 {
     if (core->regs[MV_PCS / 4] & MV_PCS_FIS_RX_EN) {
-        mv_dma_write(core->bridge, fis_area(core, reg_set) + where,
-                      fis, len);
+        write_host(core, "received FIS area", fis_area(core, reg_set) + where,
+                   fis, len);
     }
+}
+
+static void write_error_record(MvCore *core, dma_addr_t status_buf,
+                               uint32_t err0, uint32_t err1)
+{
+    uint32_t record[2] = { cpu_to_le32(err0), cpu_to_le32(err1) };
+
+    write_host(core, "status buffer", status_buf, record, sizeof(record));
 }
 
 /*
@@ -102,16 +121,13 @@ static void write_fis(MvCore *core, unsigned reg_set, unsigned where,
 static void post_error(MvCore *core, unsigned slot, unsigned reg_set,
                        dma_addr_t status_buf, uint32_t err0, uint32_t err1)
 {
-    uint32_t record[2] = { cpu_to_le32(err0), cpu_to_le32(err1) };
     uint8_t fis[ZD_FIS_REG_LEN] = { 0x34, 0x40, 0x51, 0x84 };
 
     trace_zd_mv_error(core->number, slot, err0, err1);
     if (reg_set < MV_REG_SETS) {
         write_fis(core, reg_set, MV_FIS_D2H, fis, sizeof(fis));
     }
-    if (status_buf) {
-        mv_dma_write(core->bridge, status_buf, record, sizeof(record));
-    }
+    write_error_record(core, status_buf, err0, err1);
     mv_ring_post(core, slot | MV_RXQ_DONE | MV_RXQ_ERR);
 }
 
@@ -119,7 +135,6 @@ static void command_complete(ZdRequest *req)
 {
     MvCommand *cmd = container_of(req, MvCommand, req);
     MvCore *core = cmd->core;
-    uint32_t record[2] = { 0, 0 };
 
     slot_release(cmd);
     switch (req->outcome) {
@@ -129,9 +144,7 @@ static void command_complete(ZdRequest *req)
         break;
     case ZD_OUTCOME_DEVICE_ERROR:
         write_fis(core, cmd->reg_set, MV_FIS_D2H, req->d2h, sizeof(req->d2h));
-        record[0] = cpu_to_le32(MV_ERR_TFILE);
-        mv_dma_write(core->bridge, cmd->status_buf, record,
-                      sizeof(record));
+        write_error_record(core, cmd->status_buf, MV_ERR_TFILE, 0);
         trace_zd_mv_error(core->number, cmd->slot, MV_ERR_TFILE, 0);
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
         break;
@@ -208,6 +221,20 @@ void mv_command_abort_unissued(MvCore *core)
             mv_command_abort(core, slot);
         }
     }
+}
+
+bool mv_command_restore(MvCommand *cmd, MvPhy *phy)
+{
+    MvCore *core = cmd->core;
+
+    if (cmd->slot >= MV_SLOTS || core->slot[cmd->slot] ||
+        cmd->reg_set >= MV_REG_SETS || !phy->link) {
+        return false;
+    }
+    cmd->req.complete = command_complete;
+    core->slot[cmd->slot] = cmd;
+    set_bit(cmd->slot, core->active);
+    return zd_link_restore(phy->link, &cmd->req);
 }
 
 static void sg_add(QEMUSGList *sg, dma_addr_t addr, dma_addr_t len)

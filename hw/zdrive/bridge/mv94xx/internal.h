@@ -14,6 +14,9 @@ struct MvCommand {
     uint16_t slot;
     uint8_t reg_set;
     dma_addr_t status_buf;
+    /* only while migrating */
+    uint8_t saved_core, saved_phy;
+    QTAILQ_ENTRY(MvCommand) next_saved;
 };
 
 /* core.c */
@@ -37,6 +40,8 @@ void mv_command_abort(MvCore *core, unsigned slot);
 /* Abort what no device has started yet. */
 void mv_command_abort_unissued(MvCore *core);
 void mv_command_free_all(MvBridge *b);
+/* Go on with a command that came with a stream; false: it makes no sense. */
+bool mv_command_restore(MvCommand *cmd, MvPhy *phy);
 extern const ZdHostOps mv_host_ops;
 
 /* phy.c */

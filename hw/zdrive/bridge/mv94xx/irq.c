@@ -52,7 +52,7 @@ uint32_t mv_irq_cause(MvBridge *b)
     return cause;
 }
 
-/* The guest chooses where an MSI is written; into this card's BARs it is not. */
+/* The guest chooses where an MSI goes, but it cannot be to this card's BARs. */
 static void send_msi(PCIDevice *pci)
 {
     MemReentrancyGuard *guard = &DEVICE(pci)->mem_reentrancy_guard;

@@ -93,6 +93,7 @@ struct MvBridge {
     bool irq_level;
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
     GSList *free_commands;
+    QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
 };
 
 /*
@@ -105,6 +106,12 @@ void mv_bridge_init(MvBridge *b, PCIDevice *pci,
 void mv_bridge_cleanup(MvBridge *b);
 /* Chip reset: PCI reset, or power on.  The SPI flash keeps its contents. */
 void mv_bridge_reset(MvBridge *b);
+
+/*
+ * Registers, rings' positions, SPI flash and every command in the chip.  The
+ * links and the devices behind them must be loaded before.
+ */
+extern const VMStateDescription mv_vmstate_bridge;
 
 /* What the card's option ROM and drivers expect in the SPI flash. */
 typedef struct MvFlashInfo {

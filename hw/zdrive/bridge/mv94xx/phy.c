@@ -193,7 +193,7 @@ void mv_phy_reset(MvCore *core, MvPhy *phy)
     phy->vsr_addr = 0;
     memset(phy->cfg, 0, sizeof(phy->cfg));
     memset(phy->vsr, 0, sizeof(phy->vsr));
-    /* IDENTIFY frame that the chip sends: end device; SSP, STP, SMP initiator */
+    /* the chip's own IDENTIFY frame: end device; SSP, STP, SMP initiator */
     phy->cfg[MV_CFG_ID_FRAME0 / 4] = 0x000E0010;
     phy->vsr[MV_VSR_PHY_MODE2 / 4] = MV_MODE2_RESET;
     if (phy->link) {

@@ -29,7 +29,7 @@
 #define MV_CHIP_CONFIG      0x10104     /* MVS_HST_CHIP_CONFIG */
 #define MV_GBL_INT_STAT     0x10200     /* MVS_GBL_INT_STAT */
 #define MV_GBL_CTL          0x10204     /* MVS_GBL_CTL */
-#define MV_GBL_INT_ENABLE   0x1020C     /* MVS_GBL_PI; enable towards the host */
+#define MV_GBL_INT_ENABLE   0x1020C     /* MVS_GBL_PI; enable to host */
 #define MV_GBL_MASK_0       0x10210     /* masks of other functions: scratch */
 #define MV_GBL_MASK_1       0x10214
 #define MV_GBL_MASK_2       0x10218

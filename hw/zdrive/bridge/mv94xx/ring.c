@@ -85,7 +85,7 @@ void mv_ring_post(MvCore *core, uint32_t entry)
     /* Entry before index, index before interrupt. */
     raw = cpu_to_le32(entry);
     res = mv_dma_write(core->bridge, base + 4 + index * 4, &raw, sizeof(raw));
-    smp_wmb();
+    smp_wmb(); /* against the driver's look at the index, then at the entry */
     raw = cpu_to_le32(index);
     res |= mv_dma_write(core->bridge, base, &raw, sizeof(raw));
     core->rx_prod = index;

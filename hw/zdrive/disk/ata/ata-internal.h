@@ -82,6 +82,13 @@ typedef struct ZdSelftest {
     uint16_t hours;             /* life time stamp */
 } ZdSelftest;
 
+/* What a driver can do wrong with a command */
+typedef enum ZdAtaMistake {
+    ZD_ATA_BAD_FIS,
+    ZD_ATA_BAD_TAG,
+    ZD_ATA_BAD_CHS,
+} ZdAtaMistake;
+
 /* Settings that a host can change and that a reset may take back */
 typedef struct ZdAtaSettings {
     bool write_cache;
@@ -103,13 +110,24 @@ struct ZdSsd {
     ZdLink *link;
     ZdMedia media;
     const ZdSsdProfile *profile;
-    uint64_t sectors;
+    uint64_t native_sectors;
     uint64_t wwn;
     char model[41];
     char firmware[9];
     char serial[21];
 
     ZdAtaSettings settings;
+
+    /*
+     * The command before, when it was one that another has to follow
+     * immediately: SECURITY ERASE PREPARE, READ NATIVE MAX ADDRESS (EXT)
+     */
+    uint8_t preceding;
+
+    /* host protected area */
+    uint64_t sectors;           /* that the host can reach now */
+    uint64_t kept_sectors;      /* after the next power-on */
+    bool hpa_kept;              /* set once since power-on */
 
     /* power: the standby timer is a comparison, not a QEMU timer */
     uint8_t power;              /* ZdPower */
@@ -158,7 +176,6 @@ struct ZdSsd {
     bool sec_locked;
     bool sec_frozen;
     bool sec_maximum;           /* level maximum, else high */
-    bool sec_erase_prepared;    /* last command was ERASE PREPARE */
     uint8_t sec_attempts;       /* left until the counter expires */
     uint16_t sec_master_id;     /* IDENTIFY word 92 */
     uint8_t sec_user[ATA_PASSWORD_LEN];
@@ -166,6 +183,7 @@ struct ZdSsd {
 
     uint8_t buffer[ZD_SECTOR_SIZE];         /* WRITE BUFFER */
     uint8_t *host_logs;         /* NULL while all of them are zero */
+    uint32_t mistakes;          /* ZdAtaMistake bits already logged */
 };
 
 /* Direction and transport of a command's data (ACS-2 clause 6) */
@@ -186,6 +204,7 @@ enum {
     ZD_ATA_F_SECURE = 1 << 3,   /* aborted while locked (ACS-2 table 7) */
     ZD_ATA_F_FUA    = 1 << 4,   /* stable before it is done */
     ZD_ATA_F_MULTI  = 1 << 5,   /* aborted when multiple mode is off */
+    ZD_ATA_F_FOLLOWS = 1 << 6,  /* wants another command straight before */
 };
 
 typedef struct ZdAtaCommand {
@@ -238,6 +257,15 @@ static inline unsigned zd_ata_tag(const ZdRequest *req)
     return req->fis[FIS_COUNT] >> 3;
 }
 
+/* What was straight before; a command with ZD_ATA_F_FOLLOWS asks once. */
+static inline uint8_t zd_ata_preceding(ZdSsd *ssd)
+{
+    uint8_t opcode = ssd->preceding;
+
+    ssd->preceding = 0;
+    return opcode;
+}
+
 /* commands.c: the table, and how a command ends */
 extern const ZdAtaCommand zd_ata_commands[256];
 extern const ZdDeviceOps zd_ata_ops;
@@ -268,8 +296,15 @@ void zd_ata_data_in(ZdRequest *req, const void *buf, uint32_t len);
 bool zd_ata_data_out(ZdRequest *req, uint32_t len);
 /* True when @sectors of data fit the host's list, else @req has ended. */
 bool zd_ata_fits(ZdRequest *req, uint32_t sectors);
-/* Media callback of commands whose failure is a device fault. */
-void zd_ata_fault_done(ZdRequest *req, int ret);
+/*
+ * How a command goes on when the medium is done with it.  Every callback given
+ * to the medium is in the table of vmstate.c too.
+ */
+ZdMediaDone zd_ata_good_done, zd_ata_abort_done, zd_ata_data_in_done;
+ZdMediaDone zd_ata_diagnostic_done, zd_ata_read_done, zd_ata_write_done;
+ZdMediaDone zd_ata_standby_done, zd_ata_sleep_done, zd_ata_erase_done;
+/* ... when a failure is a device fault */
+ZdMediaDone zd_ata_fault_done;
 /* Write byte 511 so that the 512 bytes sum up to 0. */
 void zd_ata_checksum(uint8_t page[ZD_SECTOR_SIZE]);
 
@@ -304,6 +339,11 @@ uint8_t zd_ata_selftest_status(ZdSsd *ssd);
 /* End a running test; @status is the high digit of byte 363. */
 void zd_ata_selftest_stop(ZdSsd *ssd, uint8_t status);
 void zd_ata_selftest_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE]);
+void zd_ata_selective_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE]);
+
+/* hpa.c */
+ZdAtaRun zd_ata_read_native_max, zd_ata_set_max;
+void zd_ata_hpa_power_on(ZdSsd *ssd);
 
 /* log.c */
 ZdAtaRun zd_ata_read_log_ext, zd_ata_write_log_ext;
@@ -325,5 +365,9 @@ ZdAtaRun zd_ata_security_freeze, zd_ata_security_disable;
 uint16_t zd_ata_security_word128(const ZdSsd *ssd);
 void zd_ata_security_power_on(ZdSsd *ssd);
 void zd_ata_security_comreset(ZdSsd *ssd);
+
+/* vmstate.c */
+uint8_t zd_ata_save(void *dev, const ZdRequest *req);
+bool zd_ata_restore(void *dev, ZdRequest *req, uint8_t resume);
 
 #endif

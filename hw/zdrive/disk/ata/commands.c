@@ -113,7 +113,7 @@ void zd_ata_fail(ZdRequest *req, uint8_t status, uint8_t error, uint64_t lba)
     }
 }
 
-static void zd_ata_abort_done(ZdRequest *req, int ret)
+void zd_ata_abort_done(ZdRequest *req, int ret)
 {
     zd_ata_fail_register(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
 }
@@ -123,7 +123,7 @@ void zd_ata_abort_command(ZdRequest *req)
     zd_media_delay(&zd_ata_ssd(req)->media, req, zd_ata_abort_done);
 }
 
-static void zd_ata_good_done(ZdRequest *req, int ret)
+void zd_ata_good_done(ZdRequest *req, int ret)
 {
     zd_ata_good(req);
 }
@@ -145,17 +145,14 @@ void zd_ata_fault_done(ZdRequest *req, int ret)
 bool zd_ata_fits(ZdRequest *req, uint32_t sectors)
 {
     if (req->sg.size < (uint64_t)sectors * ZD_SECTOR_SIZE) {
-        qemu_log_mask(LOG_GUEST_ERROR, "zdrive: phy %u: command 0x%02x moves "
-                      "%u sectors, the scatter list holds %" PRIu64 " bytes\n",
-                      req->link->phy, req->fis[FIS_COMMAND], sectors,
-                      (uint64_t)req->sg.size);
+        /* the bridge tells the driver's author */
         zd_ata_outcome(req, ZD_OUTCOME_LENGTH);
         return false;
     }
     return true;
 }
 
-static void zd_ata_data_in_done(ZdRequest *req, int ret)
+void zd_ata_data_in_done(ZdRequest *req, int ret)
 {
     if (zd_request_to_host(req, req->buffer, req->buffer_len)) {
         zd_ata_good(req);
@@ -206,7 +203,7 @@ static void zd_ata_nop(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
 }
 
 /* ACS-2 7.9: passed, with the signature of an ATA device */
-static void zd_ata_diagnostic_done(ZdRequest *req, int ret)
+void zd_ata_diagnostic_done(ZdRequest *req, int ret)
 {
     req->outcome = ZD_OUTCOME_GOOD;
     zd_ata_ops.signature(zd_ata_ssd(req), req->d2h);
@@ -246,6 +243,7 @@ static void zd_ata_write_buffer(ZdSsd *ssd, ZdRequest *req,
 #define SECURE  ZD_ATA_F_SECURE
 #define FUA     ZD_ATA_F_FUA
 #define MULTI   ZD_ATA_F_MULTI
+#define FOLLOWS ZD_ATA_F_FOLLOWS
 /* reaches sectors of the medium */
 #define RW      (ZD_ATA_F_LBA | ZD_ATA_F_MEDIA | ZD_ATA_F_SECURE)
 #define CACHE   (ZD_ATA_F_MEDIA | ZD_ATA_F_SECURE)
@@ -258,6 +256,8 @@ const ZdAtaCommand zd_ata_commands[256] = {
     [0x21] = { "READ SECTORS", ZD_ATA_PIO_IN, RW, zd_ata_read },
     [0x24] = { "READ SECTORS EXT", ZD_ATA_PIO_IN, RW | EXT, zd_ata_read },
     [0x25] = { "READ DMA EXT", ZD_ATA_DMA_IN, RW | EXT, zd_ata_read },
+    [0x27] = { "READ NATIVE MAX ADDRESS EXT", ZD_ATA_NON_DATA, EXT,
+               zd_ata_read_native_max },
     [0x29] = { "READ MULTIPLE EXT", ZD_ATA_PIO_IN, RW | EXT | MULTI,
                zd_ata_read },
     [0x2f] = { "READ LOG EXT", ZD_ATA_PIO_IN, EXT, zd_ata_read_log_ext },
@@ -265,6 +265,8 @@ const ZdAtaCommand zd_ata_commands[256] = {
     [0x31] = { "WRITE SECTORS", ZD_ATA_PIO_OUT, RW, zd_ata_write },
     [0x34] = { "WRITE SECTORS EXT", ZD_ATA_PIO_OUT, RW | EXT, zd_ata_write },
     [0x35] = { "WRITE DMA EXT", ZD_ATA_DMA_OUT, RW | EXT, zd_ata_write },
+    [0x37] = { "SET MAX ADDRESS EXT", ZD_ATA_NON_DATA, EXT | SECURE | FOLLOWS,
+               zd_ata_set_max },
     [0x39] = { "WRITE MULTIPLE EXT", ZD_ATA_PIO_OUT, RW | EXT | MULTI,
                zd_ata_write },
     [0x3d] = { "WRITE DMA FUA EXT", ZD_ATA_DMA_OUT, RW | EXT | FUA,
@@ -314,12 +316,16 @@ const ZdAtaCommand zd_ata_commands[256] = {
     [0xf2] = { "SECURITY UNLOCK", ZD_ATA_PIO_OUT, 0, zd_ata_security_unlock },
     [0xf3] = { "SECURITY ERASE PREPARE", ZD_ATA_NON_DATA, 0,
                zd_ata_security_prepare },
-    [0xf4] = { "SECURITY ERASE UNIT", ZD_ATA_PIO_OUT, 0,
+    [0xf4] = { "SECURITY ERASE UNIT", ZD_ATA_PIO_OUT, FOLLOWS,
                zd_ata_security_erase },
     [0xf5] = { "SECURITY FREEZE LOCK", ZD_ATA_NON_DATA, SECURE,
                zd_ata_security_freeze },
     [0xf6] = { "SECURITY DISABLE PASSWORD", ZD_ATA_PIO_OUT, SECURE,
                zd_ata_security_disable },
+    [0xf8] = { "READ NATIVE MAX ADDRESS", ZD_ATA_NON_DATA, 0,
+               zd_ata_read_native_max },
+    [0xf9] = { "SET MAX ADDRESS", ZD_ATA_NON_DATA, SECURE | FOLLOWS,
+               zd_ata_set_max },
 };
 
 static bool zd_ata_is_command(const ZdRequest *req)
@@ -335,10 +341,22 @@ static bool zd_ata_is_queued(void *dev, const ZdRequest *req)
     return zd_ata_is_command(req) && protocol >= ZD_ATA_FPDMA_IN;
 }
 
-static void zd_ata_guest_error(const ZdRequest *req, const char *what)
+/* What a driver does wrong is said once per kind and SSD until power-on. */
+static const char *const mistakes[] = {
+    [ZD_ATA_BAD_FIS] = "not a command FIS (type 0x27 with bit C)",
+    [ZD_ATA_BAD_TAG] = "tag is in use",
+    [ZD_ATA_BAD_CHS] = "CHS addressing, LBA bit is clear",
+};
+
+static void zd_ata_guest_error(ZdSsd *ssd, const ZdRequest *req,
+                               ZdAtaMistake kind)
 {
-    qemu_log_mask(LOG_GUEST_ERROR, "zdrive: phy %u: command 0x%02x: %s\n",
-                  req->link->phy, req->fis[FIS_COMMAND], what);
+    if (qemu_loglevel_mask(LOG_GUEST_ERROR) &&
+        !(ssd->mistakes & BIT(kind))) {
+        ssd->mistakes |= BIT(kind);
+        qemu_log("zdrive: phy %u: command 0x%02x: %s\n", req->link->phy,
+                 req->fis[FIS_COMMAND], mistakes[kind]);
+    }
 }
 
 static void zd_ata_start(void *dev, ZdRequest *req)
@@ -347,7 +365,6 @@ static void zd_ata_start(void *dev, ZdRequest *req)
     uint8_t opcode = req->fis[FIS_COMMAND];
     const ZdAtaCommand *cmd = &zd_ata_commands[opcode];
     unsigned tag = req->queued ? zd_ata_tag(req) : 0;
-    bool prepared = ssd->sec_erase_prepared;
 
     memset(req->d2h, 0, sizeof(req->d2h));
     req->d2h[FIS_DEVICE] = req->fis[FIS_DEVICE] & 0xf0;
@@ -362,22 +379,21 @@ static void zd_ata_start(void *dev, ZdRequest *req)
         return;
     }
     if (!zd_ata_is_command(req)) {
-        zd_ata_guest_error(req, "not a command FIS (type 0x27 with bit C)");
+        zd_ata_guest_error(ssd, req, ZD_ATA_BAD_FIS);
         zd_ata_abort_command(req);
         return;
     }
-    /* ERASE UNIT has to follow immediately (ACS-2 7.44) */
-    ssd->sec_erase_prepared = prepared && opcode == 0xf4;
-
+    if (!(cmd->flags & ZD_ATA_F_FOLLOWS)) {
+        ssd->preceding = 0;
+    }
     if (req->queued) {
         if (ssd->ncq_error) {
-            zd_ata_guest_error(req, "queued command after a queue error, "
-                               "before READ LOG EXT 10h");
+            /* SATA 13.6.3; the link holds them back, this is for others */
             zd_ata_fail_register(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
             return;
         }
         if (ssd->ncq_active & BIT(tag)) {
-            zd_ata_guest_error(req, "tag is in use");
+            zd_ata_guest_error(ssd, req, ZD_ATA_BAD_TAG);
             zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
             return;
         }
@@ -392,7 +408,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
         return;
     }
     if ((cmd->flags & ZD_ATA_F_LBA) && !(req->fis[FIS_DEVICE] & ATA_DEV_LBA)) {
-        zd_ata_guest_error(req, "CHS addressing, LBA bit is clear");
+        zd_ata_guest_error(ssd, req, ZD_ATA_BAD_CHS);
         zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
         return;
     }
@@ -426,7 +442,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
     ssd->ncq_active = 0;
     ssd->ncq_error = false;
     zd_ata_ncq_log_clear(ssd);
-    ssd->sec_erase_prepared = false;
+    ssd->preceding = 0;
     ssd->sct_table = false;
     if (ssd->power == ZD_POWER_SLEEP) {
         ssd->power = ZD_POWER_STANDBY;
@@ -436,6 +452,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
     case ZD_RESET_POWER_ON:
         zd_ata_settings_default(ssd);
         zd_ata_security_power_on(ssd);
+        zd_ata_hpa_power_on(ssd);
         zd_ata_sct_reset(ssd);
         zd_ata_selftest_stop(ssd, 0x20);
         ssd->power_on_ms = zd_ata_power_on_ms(ssd);
@@ -447,12 +464,14 @@ static void zd_ata_reset(void *dev, ZdReset kind)
         ssd->phy_comreset = 1;
         ssd->phy_crc = 0;
         memset(ssd->buffer, 0, sizeof(ssd->buffer));
+        ssd->mistakes = 0;
         break;
     case ZD_RESET_COMRESET:
         /* SATA 13.5: with preservation on, settings survive */
         if (!ssd->settings.preserve) {
             zd_ata_settings_default(ssd);
             zd_ata_security_comreset(ssd);
+            ssd->sectors = ssd->kept_sectors;
         }
         /* neither of the two link features is on SATA's list of 13.5.1 */
         ssd->settings.auto_activate = false;
@@ -483,4 +502,6 @@ const ZdDeviceOps zd_ata_ops = {
     .abort = zd_ata_abort,
     .reset = zd_ata_reset,
     .signature = zd_ata_signature,
+    .save = zd_ata_save,
+    .restore = zd_ata_restore,
 };

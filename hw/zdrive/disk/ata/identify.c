@@ -6,10 +6,10 @@
  * Words that dumps of the cards show come from the catalogue.  For feature
  * words that no dump of a card shows, dumps of other SSDs with the same
  * controller family were taken (hdparm -I of OCZ-VERTEX2 firmware 1.10 and of
- * an SF-2281 drive): multiple mode 16/1, buffers and NOP, FUA, unload, GPL
- * DMA, host initiated link power management, auto-activate, DIPM, settings
+ * an SF-2281 drive): multiple mode 16/1, HPA, buffers and NOP, FUA, unload,
+ * GPL DMA, host initiated link power management, auto-activate, DIPM, settings
  * preservation.  What those also list but this model cannot do is not claimed:
- * HPA, DOWNLOAD MICROCODE, power-up in standby, WRITE UNCORRECTABLE.
+ * DOWNLOAD MICROCODE, power-up in standby, WRITE UNCORRECTABLE.
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
@@ -67,8 +67,8 @@ static void id_features(const ZdSsd *ssd, uint16_t *id)
 {
     const ZdSsdProfile *profile = ssd->profile;
     const ZdAtaSettings *set = &ssd->settings;
-    /* NOP, READ and WRITE BUFFER, power management */
-    const uint16_t always = 0x7008;
+    /* NOP, READ and WRITE BUFFER, HPA, power management */
+    const uint16_t always = 0x7408;
 
     id[82] = always | 0x0063;           /* look-ahead, cache, security, SMART */
     id[83] = 0x7400 | (profile->apm ? 0x0008 : 0);  /* flush, 48-bit */

@@ -76,6 +76,7 @@ static void log_ncq_error(ZdSsd *ssd, uint8_t *page)
     zd_ata_checksum(page);
     /* SATA 13.6.3: reading it is what makes the device take commands again */
     ssd->ncq_error = false;
+    zd_link_queue_resume(ssd->link);
 }
 
 /* SATA 13.7.2; which counters exist, and their order, as on the cards */
@@ -132,9 +133,7 @@ static bool log_page(ZdSsd *ssd, ZdRequest *req, bool gpl, uint8_t address,
         zd_ata_selftest_page(ssd, page);
         break;
     case LOG_SELECTIVE:
-        memcpy(page, ssd->selective, ZD_SECTOR_SIZE);
-        stw_le_p(page, 0x0001);         /* revision, ACS-2 A.13 */
-        zd_ata_checksum(page);
+        zd_ata_selective_page(ssd, page);
         break;
     case LOG_NCQ_ERROR:
         log_ncq_error(ssd, page);

@@ -105,7 +105,7 @@ static void enter(ZdSsd *ssd, ZdRequest *req, ZdMediaDone *done)
     zd_media_flush(&ssd->media, req, done);
 }
 
-static void standby_done(ZdRequest *req, int ret)
+void zd_ata_standby_done(ZdRequest *req, int ret)
 {
     if (!ret) {
         zd_ata_ssd(req)->power = ZD_POWER_STANDBY;
@@ -113,7 +113,7 @@ static void standby_done(ZdRequest *req, int ret)
     zd_ata_fault_done(req, ret);
 }
 
-static void sleep_done(ZdRequest *req, int ret)
+void zd_ata_sleep_done(ZdRequest *req, int ret)
 {
     if (!ret) {
         zd_ata_ssd(req)->power = ZD_POWER_SLEEP;
@@ -124,16 +124,16 @@ static void sleep_done(ZdRequest *req, int ret)
 void zd_ata_standby(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
 {
     set_standby_timer(ssd, req->fis[FIS_COUNT]);
-    enter(ssd, req, standby_done);
+    enter(ssd, req, zd_ata_standby_done);
 }
 
 void zd_ata_standby_immediate(ZdSsd *ssd, ZdRequest *req,
                               const ZdAtaCommand *cmd)
 {
-    enter(ssd, req, standby_done);
+    enter(ssd, req, zd_ata_standby_done);
 }
 
 void zd_ata_sleep(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
 {
-    enter(ssd, req, sleep_done);
+    enter(ssd, req, zd_ata_sleep_done);
 }

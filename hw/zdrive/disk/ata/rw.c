@@ -43,7 +43,7 @@ static bool zd_ata_in_range(ZdSsd *ssd, ZdRequest *req, uint64_t lba,
     return true;
 }
 
-static void zd_ata_read_done(ZdRequest *req, int ret)
+void zd_ata_read_done(ZdRequest *req, int ret)
 {
     if (!ret) {
         zd_ata_good(req);
@@ -55,7 +55,7 @@ static void zd_ata_read_done(ZdRequest *req, int ret)
     }
 }
 
-static void zd_ata_write_done(ZdRequest *req, int ret)
+void zd_ata_write_done(ZdRequest *req, int ret)
 {
     if (!ret) {
         zd_ata_good(req);

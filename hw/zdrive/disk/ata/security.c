@@ -121,11 +121,11 @@ void zd_ata_security_prepare(ZdSsd *ssd, ZdRequest *req,
         zd_ata_abort_command(req);
         return;
     }
-    ssd->sec_erase_prepared = true;
+    ssd->preceding = req->fis[FIS_COMMAND];
     zd_ata_good_later(req);
 }
 
-static void erase_done(ZdRequest *req, int ret)
+void zd_ata_erase_done(ZdRequest *req, int ret)
 {
     ZdSsd *ssd = zd_ata_ssd(req);
 
@@ -143,11 +143,10 @@ void zd_ata_security_erase(ZdSsd *ssd, ZdRequest *req,
                            const ZdAtaCommand *cmd)
 {
     g_autofree ZdRange *ranges = NULL;
-    bool prepared = ssd->sec_erase_prepared;
+    bool prepared = zd_ata_preceding(ssd) == 0xf3;
     uint64_t lba;
     unsigned n = 0;
 
-    ssd->sec_erase_prepared = false;
     if (!security_data(ssd, req)) {
         return;
     }
@@ -164,11 +163,12 @@ void zd_ata_security_erase(ZdSsd *ssd, ZdRequest *req,
         return;
     }
     /* normal and enhanced erase leave the same: all sectors unwritten */
-    ranges = g_new(ZdRange, ssd->sectors / UINT32_MAX + 1);
-    for (lba = 0; lba < ssd->sectors; lba += ranges[n++].sectors) {
-        ranges[n] = (ZdRange) { lba, MIN(ssd->sectors - lba, UINT32_MAX) };
+    ranges = g_new(ZdRange, ssd->native_sectors / UINT32_MAX + 1);
+    for (lba = 0; lba < ssd->native_sectors; lba += ranges[n++].sectors) {
+        ranges[n].lba = lba;
+        ranges[n].sectors = MIN(ssd->native_sectors - lba, UINT32_MAX);
     }
-    zd_media_trim(&ssd->media, req, ranges, n, erase_done);
+    zd_media_trim(&ssd->media, req, ranges, n, zd_ata_erase_done);
 }
 
 void zd_ata_security_freeze(ZdSsd *ssd, ZdRequest *req,

@@ -106,6 +106,22 @@ void zd_ata_selftest_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE])
     zd_ata_checksum(page);
 }
 
+/*
+ * ACS-2 A.13: what a host has written, and where a running test is; spans
+ * count as tested from their start as one.
+ */
+void zd_ata_selective_page(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE])
+{
+    selftest_update(ssd);
+    memcpy(page, ssd->selective, ZD_SECTOR_SIZE);
+    stw_le_p(page, 1);                  /* revision */
+    if (ssd->selftest == TEST_SELECTIVE) {
+        memcpy(page + 492, page + 2, 8);        /* current LBA */
+        stw_le_p(page + 500, 1);                /* current span */
+    }
+    zd_ata_checksum(page);
+}
+
 /* Minutes, or -1 for a test that the firmware does not have */
 static int test_minutes(const ZdSsd *ssd, uint8_t test)
 {

@@ -17,7 +17,8 @@ void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
 {
     ssd->link = link;
     ssd->profile = cfg->profile;
-    ssd->sectors = cfg->sectors;
+    ssd->native_sectors = cfg->sectors;
+    ssd->kept_sectors = cfg->sectors;
     ssd->wwn = cfg->wwn;
     pstrcpy(ssd->model, sizeof(ssd->model), cfg->model);
     pstrcpy(ssd->firmware, sizeof(ssd->firmware), cfg->firmware);
