@@ -65,7 +65,7 @@ def _compile(qemu, qtest, targets, step):
 
 def module():
     """Build zdrive.so and return its path."""
-    _compile(qemusrc.headers(), False, [paths.MODULE.name],
+    _compile(qemusrc.headers(), False, [paths.MODULE.name, paths.ROM.name],
              f"Building {paths.MODULE.name}")
     return paths.MODULE
 

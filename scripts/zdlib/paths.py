@@ -13,5 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 MODULE = BUILD / "zdrive.so"
+ROM = BUILD / "zdrive-r4.rom"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache",
              "qemu-zdrive")

@@ -5,42 +5,13 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/cutils.h"
-#include "qemu/units.h"
 #include "qapi/error.h"
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 #include "migration/vmstate.h"
 #include "sysemu/runstate.h"
+#include "sysemu/sysemu.h"
 #include "hw/zdrive/card/card.h"
-
-/* Option ROM BAR of the Marvell cards, real-cards.md 1.2. */
-#define ROM_BAR_SIZE    (64 * KiB)
-
-/*
- * Without a ROM file the BAR is there all the same and reads as erased flash.
- * romfile="" and rombar=0 take it away, as for any QEMU device.
- */
-static bool init_rom(ZdCard *card, Error **errp)
-{
-    PCIDevice *pci = PCI_DEVICE(card);
-    Error *err = NULL;
-
-    if (pci->romsize == UINT32_MAX) {
-        pci->romsize = ROM_BAR_SIZE;
-    }
-    if (pci->romfile || !pci->rom_bar) {
-        return true;
-    }
-    memory_region_init_rom(&card->blank_rom, OBJECT(card), "zdrive-rom",
-                           ROM_BAR_SIZE, &err);
-    if (err) {
-        error_propagate(errp, err);
-        return false;
-    }
-    memset(memory_region_get_ram_ptr(&card->blank_rom), 0xFF, ROM_BAR_SIZE);
-    pci_register_bar(pci, PCI_ROM_SLOT, 0, &card->blank_rom);
-    return true;
-}
 
 static void make_ssds(ZdCard *card)
 {
@@ -69,22 +40,6 @@ static void make_ssds(ZdCard *card)
     }
 }
 
-static void write_flash(ZdCard *card)
-{
-    const ZdProduct *product = card->plan.product;
-    MvFlashInfo info = {
-        .ssds = product->ssds,
-        .sas_address = card->plan.hba_wwn,
-    };
-    unsigned i;
-
-    memcpy(info.product_id, product->product_id, sizeof(info.product_id));
-    for (i = 0; i < product->ssds; i++) {
-        info.serial[i] = card->plan.serial[i];
-    }
-    mv_spi_write_card_info(&card->bridge, &info);
-}
-
 static bool open_store(ZdCard *card, Error **errp)
 {
     ZdStoreConfig cfg = {
@@ -109,31 +64,6 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     }
 }
 
-static void zd_card_realize(PCIDevice *pci, Error **errp)
-{
-    ZdCard *card = ZDRIVE_R4(pci);
-    g_autofree char *place = qdev_get_dev_path(DEVICE(pci));
-    ZdLink *links[ZD_CARD_PHYS] = { NULL };
-    unsigned i;
-
-    if (!zd_card_plan(object_get_typename(OBJECT(card)), &card->props, place,
-                      &card->plan, errp) ||
-        !zd_card_init_config(pci, card->plan.product, errp)) {
-        return;
-    }
-    if (!init_rom(card, errp) || !open_store(card, errp)) {
-        zd_card_exit_config(pci);
-        return;
-    }
-    make_ssds(card);
-    for (i = 0; i < card->plan.product->ssds; i++) {
-        links[i] = &card->link[i];
-    }
-    mv_bridge_init(&card->bridge, pci, links);
-    write_flash(card);
-    card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
-}
-
 static void zd_card_exit(PCIDevice *pci)
 {
     ZdCard *card = ZDRIVE_R4(pci);
@@ -146,6 +76,34 @@ static void zd_card_exit(PCIDevice *pci)
     }
     zd_store_free(card->store);
     zd_card_exit_config(pci);
+}
+
+static void zd_card_realize(PCIDevice *pci, Error **errp)
+{
+    ZdCard *card = ZDRIVE_R4(pci);
+    g_autofree char *place = qdev_get_dev_path(DEVICE(pci));
+    ZdLink *links[ZD_CARD_PHYS] = { NULL };
+    unsigned i;
+
+    if (!zd_card_plan(object_get_typename(OBJECT(card)), &card->props, place,
+                      &card->plan, errp) ||
+        !zd_card_init_config(pci, card->plan.product, errp)) {
+        return;
+    }
+    if (!zd_card_init_rom(card, errp) || !zd_card_open_flash(card, errp) ||
+        !open_store(card, errp)) {
+        zd_card_exit_config(pci);
+        return;
+    }
+    make_ssds(card);
+    for (i = 0; i < card->plan.product->ssds; i++) {
+        links[i] = &card->link[i];
+    }
+    mv_bridge_init(&card->bridge, pci, links);
+    card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
+    if (!zd_card_load_flash(card, errp)) {
+        zd_card_exit(pci);
+    }
 }
 
 static void zd_card_reset_hold(Object *obj)
@@ -171,6 +129,8 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_UINT64("wwn", ZdCard, props.wwn, 0),
     DEFINE_PROP_UINT64("seed", ZdCard, props.seed, 0),
     DEFINE_PROP_STRING("timing", ZdCard, props.timing),
+    DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
+    DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -206,6 +166,12 @@ static const struct {
     { "seed", "start of every random choice (default 0)" },
     { "timing", "model: each command takes the SSD's time in virtual time; "
                 "off: as fast as the host (default model)" },
+    { "rom-view", "what the option ROM shows as disks: volume, the RAID-0 of "
+                  "all SSDs, or members, each SSD (default volume, or what "
+                  "the flash says)" },
+    { "flash", "block node of 256 KiB that keeps the SPI flash, and with it "
+               "what the setup utility of the ROM changes; one that is all "
+               "zeros is programmed first" },
 };
 
 static int zd_card_pre_save(void *opaque)
@@ -234,6 +200,13 @@ static const VMStateDescription zd_card_vmstate = {
     },
 };
 
+static void zd_card_instance_init(Object *obj)
+{
+    /* the name of the node on the buses is all that firmware needs */
+    device_add_bootindex_property(obj, &ZDRIVE_R4(obj)->bootindex,
+                                  "bootindex", NULL, DEVICE(obj));
+}
+
 static void zd_card_class_init(ObjectClass *klass, void *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
@@ -247,6 +220,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     pc->device_id = product->device_id;
     pc->revision = product->revision;
     pc->class_id = product->pci_class;
+    pc->romfile = zd_card_default_rom();
     pc->realize = zd_card_realize;
     pc->exit = zd_card_exit;
     pc->config_read = zd_card_read_config;
@@ -266,6 +240,7 @@ const TypeInfo zd_card_type_info = {
     .name = TYPE_ZDRIVE_R4,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(ZdCard),
+    .instance_init = zd_card_instance_init,
     .class_init = zd_card_class_init,
     .interfaces = (InterfaceInfo[]) {
         { INTERFACE_PCIE_DEVICE },

@@ -30,6 +30,8 @@ typedef struct ZdCardProps {
     uint64_t wwn;               /* 0: not given */
     uint64_t seed;
     char *timing;
+    char *rom_view;
+    BlockBackend *flash;
 } ZdCardProps;
 
 /* What they mean. */
@@ -38,6 +40,7 @@ typedef struct ZdCardPlan {
     uint64_t member_bytes;
     const char *firmware;
     bool timed;
+    uint8_t rom_view;           /* MV_VIEW_* */
     char serial[ZD_MAX_MEMBERS][21];
     uint64_t wwn[ZD_MAX_MEMBERS];
     uint64_t hba_wwn;
@@ -50,6 +53,7 @@ struct ZdCard {
     ZdCardPlan plan;
     MvBridge bridge;
     MemoryRegion blank_rom;
+    int32_t bootindex;
     ZdStore *store;
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
@@ -76,5 +80,19 @@ void zd_card_exit_config(PCIDevice *pci);
 uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len);
 void zd_card_restore_config(PCIDevice *pci);
 void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len);
+
+/*
+ * rom.c: the file that every card has as option ROM if it is there, or NULL;
+ * and the ROM BAR of one card.
+ */
+const char *zd_card_default_rom(void);
+bool zd_card_init_rom(ZdCard *card, Error **errp);
+
+/*
+ * flash.c: look at the node for the SPI flash, and, once there is a bridge,
+ * give it its contents.
+ */
+bool zd_card_open_flash(ZdCard *card, Error **errp);
+bool zd_card_load_flash(ZdCard *card, Error **errp);
 
 #endif

@@ -91,9 +91,16 @@ typedef struct Card {
     SsdInfo ssd[HBA_PHYS];
 } Card;
 
-/* Returns true when the card has to be looked at again. */
-bool setup_run(Card *card);
+/* Until the user leaves; the card has to be looked at again afterwards. */
+void setup_run(Card *card);
+
+/* post.c: what POST and the utility both show and ask */
 /* One line of the SSD on phy @n. */
 void show_ssd(const Card *card, unsigned n);
+unsigned count_phys(uint8_t phys);
+/* The phys that have an SSD by the configuration in flash; 0: unknown. */
+uint8_t expected_phys(const Card *card);
+const char *card_model(const Card *card);
+void show_address(void);
 
 #endif

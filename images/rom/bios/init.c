@@ -102,16 +102,6 @@ static void give_memory_back(void)
     poke16(BDA_MEMORY_KIB, peek16(BDA_MEMORY_KIB) + memory_kib());
 }
 
-static unsigned bits(uint8_t n)
-{
-    unsigned count = 0;
-
-    for (; n; n &= n - 1) {
-        count++;
-    }
-    return count;
-}
-
 static void show_flash(const Card *card)
 {
     static const char *const complaints[] = {
@@ -131,12 +121,7 @@ static void show_flash(const Card *card)
     }
 }
 
-static uint8_t expected_phys(const Card *card)
-{
-    return card->flash == FLASH_GOOD ? card->config.portmap : 0;
-}
-
-/* Look at the card; true when there is something to boot from. */
+/* Look at the card and tell what is there. */
 static void examine(Card *card)
 {
     unsigned n;
@@ -167,18 +152,6 @@ static void set_geometry(Disk *disk)
     disk->heads = heads;
     tracks = hba_divide(tracks, heads, &rest);
     disk->cylinders = tracks > 1024 ? 1024 : tracks ? (uint16_t)tracks : 1;
-}
-
-static const char *card_model(const Card *card)
-{
-    unsigned n;
-
-    for (n = 0; n < HBA_PHYS; n++) {
-        if (card->good & (1u << n)) {
-            return card->ssd[n].model;
-        }
-    }
-    return "";
 }
 
 static void name_disk(unsigned i, const char *model, bool member)
@@ -219,11 +192,11 @@ static unsigned make_volume(const Card *card)
         return 0;
     }
     if (missing || (card->flash == FLASH_GOOD &&
-                    card->config.ssds != bits(card->good))) {
+                    card->config.ssds != count_phys(card->good))) {
         put_text("  The card has ");
         put_number(card->config.ssds);
         put_text(" SSDs by its configuration, ");
-        put_number(bits(card->good));
+        put_number(count_phys(card->good));
         put_text(" can be used: the volume is incomplete and not shown\n");
         return 0;
     }
@@ -325,11 +298,7 @@ uint32_t init(uint32_t address)
         return PNP_NO_DEVICE;
     }
     put_text("\n" ROM_NAME " " ROM_VERSION ", card at ");
-    put_hex(pci_address >> 8, 2);
-    put_char(':');
-    put_hex(pci_address >> 3 & 0x1F, 2);
-    put_char('.');
-    put_hex(pci_address & 7, 1);
+    show_address();
     put_text("    Press Ctrl-O for setup\n");
     if (!map_registers()) {
         rom_size = 0;
@@ -339,7 +308,8 @@ uint32_t init(uint32_t address)
     hba.dma_address = memory;
     set_dma_segment(memory >> 4);
     examine(&card);
-    while (setup_wanted() && setup_run(&card)) {
+    while (setup_wanted()) {
+        setup_run(&card);
         examine(&card);
     }
     count = make_disks(&card);

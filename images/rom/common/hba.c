@@ -237,12 +237,16 @@ void hba_issue(Hba *h, unsigned n, const HbaCommand *cmd)
     core_write(h, core, MV_TX_PROD_IDX, h->tx_last[core]);
 }
 
+static const uint8_t DMA_SPACE *received_fis(const Hba *h, unsigned n)
+{
+    return &h->dma->fis[MV_FIS_SET_OFFSET + MV_FIS_SET_SIZE * n + MV_FIS_D2H];
+}
+
 static void complete(Hba *h, unsigned core, uint32_t entry)
 {
     unsigned n = 4 * core + (entry & 3);
     HbaPhy *phy = &h->phy[n];
-    const uint8_t DMA_SPACE *fis =
-        &h->dma->fis[MV_FIS_SET_OFFSET + MV_FIS_SET_SIZE * n + MV_FIS_D2H];
+    const uint8_t DMA_SPACE *fis = received_fis(h, n);
 
     phy->status = fis[2];
     phy->error = fis[3];
@@ -338,4 +342,19 @@ HbaResult hba_run_sector(Hba *h, unsigned n, HbaCommand cmd, uint32_t ms)
     cmd.address = DMA_ADDRESS(h, sector);
     cmd.bytes = HBA_SECTOR;
     return hba_run(h, n, &cmd, ms);
+}
+
+uint32_t hba_result_lba(const Hba *h, unsigned n)
+{
+    const uint8_t DMA_SPACE *fis = received_fis(h, n);
+
+    return fis[4] | fis[5] << 8 | (uint32_t)fis[6] << 16;
+}
+
+unsigned hba_link_rate(Hba *h, unsigned n)
+{
+    uint32_t serial = core_read(h, CORE_OF(n),
+                                MV_P_SER_CTLSTAT + 4 * PHY_LOCAL(n));
+
+    return serial & MV_SER_READY ? 1u << (serial >> MV_SER_NEG_SHIFT & 3) : 0;
 }

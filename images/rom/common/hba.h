@@ -100,6 +100,12 @@ typedef struct HbaCommand {
 #define ATA_SEC_ERASE_UNIT      0xF4
 #define ATA_SEC_DISABLE         0xF6
 
+/* SMART subcommands, in the feature register; the LBA is a password. */
+#define SMART_READ_DATA         0xD0
+#define SMART_RETURN_STATUS     0xDA
+#define SMART_LBA               0xC24F00
+#define SMART_LBA_FAILING       0x2CF400
+
 #define HBA_TIMEOUT_MS          8000
 
 /* Reset both cores and start their engines; SSDs sign in meanwhile. */
@@ -120,5 +126,10 @@ void hba_wait(Hba *h, uint8_t phys, uint32_t ms);
 HbaResult hba_run(Hba *h, unsigned n, const HbaCommand *cmd, uint32_t ms);
 /* A command with up to one sector of data in dma->sector. */
 HbaResult hba_run_sector(Hba *h, unsigned n, HbaCommand cmd, uint32_t ms);
+
+/* LBA low to high of the last command's task file. */
+uint32_t hba_result_lba(const Hba *h, unsigned n);
+/* Signalling rate of the link in units of 1.5 Gb/s: 1, 2, 4; 0: no link. */
+unsigned hba_link_rate(Hba *h, unsigned n);
 
 #endif
