@@ -260,6 +260,8 @@ static void settle(uint32_t memory)
     uint32_t at = memory + sizeof(HbaDma);
     unsigned i;
 
+    /* these bytes have other names in C, too */
+    hba_barrier();
     rom_data_segment = (at - (uint16_t)(uintptr_t)rom_data) >> 4;
     rom_dma_segment = memory >> 4;
     for (i = 0; i < data_bytes(); i++) {
@@ -267,6 +269,7 @@ static void settle(uint32_t memory)
     }
     rom_size = (rom_resident_end - rom_start) / 512;
     rom_checksum = 0;
+    hba_barrier();
     rom_checksum = -byte_sum(rom_start, rom_resident_end - rom_start);
 }
 
