@@ -109,7 +109,7 @@ bool confirm(const char *what, const char *word)
 
     put_text("\n  ");
     put_text(what);
-    put_text("? Type ");
+    put_text("?\n  Type ");
     put_text(word);
     put_text(" to go on: ");
     while (*p) {
