@@ -32,7 +32,7 @@ ESP_MIB = 33
 BIOS_MIB = 1
 
 # Drivers on the way to the root file system.
-MODULES = ("mvsas", "sd_mod", "raid0", "ext4")
+MODULES = ("mvsas", "sd_mod", "raid0", "crc32c_generic", "ext4")
 GRUB_MODULES = (
     "part_gpt", "part_msdos", "ext2", "fat", "search", "search_label",
     "serial", "terminal", "echo", "ls", "linux", "normal", "configfile",
