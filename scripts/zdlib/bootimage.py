@@ -36,7 +36,7 @@ MODULES = ("mvsas", "sd_mod", "raid0", "crc32c_generic", "ext4")
 GRUB_MODULES = (
     "part_gpt", "part_msdos", "ext2", "fat", "search", "search_label",
     "serial", "terminal", "echo", "ls", "linux", "normal", "configfile",
-    "hashsum", "gcry_sha256", "minicmd", "test", "read", "cat", "cmp",
+    "hashsum", "gcry_sha256", "gcry_crc", "minicmd", "test", "read", "cat", "cmp",
     "hexdump", "loopback", "testspeed", "time", "date", "sleep", "reboot", "halt", "gzio")
 GRUB_EARLY = f"""\
 search.fs_label {LABEL} root
@@ -48,6 +48,13 @@ GPT_TYPES = {
     "esp": uuid.UUID("c12a7328-f81f-11d2-ba4b-00a0c93ec93b"),
     "linux": uuid.UUID("0fc63daf-8483-4772-8e79-3d69d8477de4"),
 }
+# Type, first and last sector of each partition.
+PARTITIONS = tuple(
+    (kind, first * MIB // SECTOR, last * MIB // SECTOR - 1)
+    for kind, first, last in (
+        ("bios", 1, 1 + BIOS_MIB),
+        ("esp", 1 + BIOS_MIB, 1 + BIOS_MIB + ESP_MIB),
+        ("linux", 1 + BIOS_MIB + ESP_MIB, SIZE_MIB - 1)))
 GPT_ENTRIES = 128
 GPT_SECTORS = 1 + GPT_ENTRIES * 128 // SECTOR
 # GRUB's boot.img: where it keeps the sector of the core image, and the jump
@@ -74,7 +81,7 @@ def _gpt_header(own, other, first_entry, entries, sectors):
     return bytes(header).ljust(SECTOR, b"\0")
 
 
-def _write_gpt(file, sectors, partitions):
+def write_gpt(file, sectors, partitions):
     """Write protective MBR and both partition tables.
 
     @partitions: type name, first and last sector of each.
@@ -208,7 +215,8 @@ def _make_root(folder, root, mib):
     return out
 
 
-def _copy(file, source, at):
+def copy(file, source, at):
+    """Copy @source into @file from byte @at on; zeros stay holes."""
     with open(source, "rb") as data:
         file.seek(at)
         while block := data.read(MIB):
@@ -225,19 +233,15 @@ def _make(stock, words, folder):
     busybox = _busybox(folder / "busybox")
     _fill_root(root, stock, busybox, words, folder)
     sectors = SIZE_MIB * MIB // SECTOR
-    bounds = [MIB, (1 + BIOS_MIB) * MIB, (1 + BIOS_MIB + ESP_MIB) * MIB,
-              (SIZE_MIB - 1) * MIB]
-    partitions = [(kind, first // SECTOR, last // SECTOR - 1)
-                  for kind, first, last in
-                  zip(("bios", "esp", "linux"), bounds, bounds[1:])]
+    bounds = [first * SECTOR for _, first, _ in PARTITIONS]
     core = _grub_image("i386-pc", ["biosdisk"], folder).read_bytes()
     with open(folder / "disk.img", "wb") as file:
         file.truncate(SIZE_MIB * MIB)
-        _write_gpt(file, sectors, partitions)
+        write_gpt(file, sectors, PARTITIONS)
         _install_grub(file, core, bounds[0] // SECTOR)
-        _copy(file, _make_esp(folder, ESP_MIB), bounds[1])
-        _copy(file, _make_root(folder, root, (bounds[3] - bounds[2]) // MIB),
-              bounds[2])
+        copy(file, _make_esp(folder, ESP_MIB), bounds[1])
+        copy(file, _make_root(folder, root,
+                               SIZE_MIB - 1 - bounds[2] // MIB), bounds[2])
     for name in ("busybox", "mdadm", "root"):
         ui.run(["rm", "-rf", folder / name], "boot-clean")
     for name in ("esp", "root.img", "initrd", "early.cfg", "grub-i386-pc",
