@@ -82,7 +82,7 @@ def _gpt_header(own, other, first_entry, entries, sectors):
 
 
 def write_gpt(file, sectors, partitions):
-    """Write protective MBR and both partition tables.
+    """Write protective MBR and both partition tables; boot code stays.
 
     @partitions: type name, first and last sector of each.
     """
@@ -96,8 +96,8 @@ def write_gpt(file, sectors, partitions):
     struct.pack_into("<B3sB3sII", mbr, 446, 0, b"\0\2\0", 0xEE,
                      b"\xff\xff\xff", 1, min(sectors - 1, 0xFFFFFFFF))
     mbr[510:] = b"\x55\xaa"
-    file.seek(0)
-    file.write(mbr + _gpt_header(1, sectors - 1, 2, entries, sectors) +
+    file.seek(BOOT_CODE)
+    file.write(mbr[BOOT_CODE:] + _gpt_header(1, sectors - 1, 2, entries, sectors) +
                entries)
     file.seek((sectors - GPT_SECTORS) * SECTOR)
     file.write(entries + _gpt_header(sectors - 1, 1, sectors - GPT_SECTORS,

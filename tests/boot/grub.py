@@ -3,8 +3,8 @@
 
     grub.py bios | uefi
 
-Files on both sides of 2 TiB and plain sectors around it are summed by GRUB,
-through int 13h or BlockIo, and by the host in the image.
+Files below and across 2 TiB, plain sectors there and at the end are summed by
+GRUB, through int 13h or BlockIo, and by the host in the image.
 """
 
 import hashlib
@@ -20,8 +20,12 @@ SSDS = 8
 SSD_SECTORS = 97696368 + 1953504 * (400 - 50)
 SECTORS = SSD_SECTORS // 128 * 128 * SSDS
 SECTOR = bootimage.SECTOR
-FAR = (1 << 32) + 4096
+# The fourth partition lies across 2 TiB, the fifth at the end.
+FAR = (1 << 32) - 8192
 FAR_MIB = 16
+END = SECTORS - 4096
+PROBES = ((4, FAR, 8188), (5, END, 2000))
+PROBE_SECTORS = 8
 FAR_FILE_BYTES = 4 << 20
 HASH = r"\b([0-9a-f]{64})\b"
 
@@ -43,18 +47,17 @@ def far_part(folder):
 
 def make():
     """The image of the whole card, sparse."""
-    path = bootlib.sparse("volume.img", SECTORS * SECTOR)
+    path = bootlib.sparse("volume.img", SSD_SECTORS * SSDS * SECTOR)
     image, total = far_part(bootlib.FOLDER)
     last = FAR + (FAR_MIB << 20) // SECTOR - 1
     with open(path, "r+b") as file:
         for at, source in ((0, bootimage.get(SSDS)), (FAR * SECTOR, image)):
             bootimage.copy(file, source, at)
         bootimage.write_gpt(file, SECTORS,
-                            [*bootimage.PARTITIONS, ("linux", FAR, last)])
-        # sectors just below and above 2 TiB, and the last ones
-        for lba in ((1 << 32) - 4, SECTORS - 64):
-            file.seek(lba * SECTOR)
-            file.write(random.Random(lba).randbytes(8 * SECTOR))
+                            [*bootimage.PARTITIONS, ("linux", FAR, last),
+                             ("linux", END, SECTORS - 64)])
+        file.seek((END + 2000) * SECTOR)
+        file.write(random.Random(3).randbytes(PROBE_SECTORS * SECTOR))
     return path, total
 
 
@@ -86,7 +89,7 @@ def body(report):
 
         size = ask("ls -l (hd0)", r"Total size\s+(\d+)KiB")[1]
         report.ok("ls knows the size", int(size) == SECTORS // 2, size)
-        found = ask("search --label far", r"^hd0,gpt4")
+        found = ask("search --label far", r"^ ?hd0,gpt4")
         report.ok("search finds the file system past 2 TiB", found)
         found = ask("sha256sum (hd0,gpt4)/far", HASH)[1]
         report.ok("a file past 2 TiB", found == far_sum, found)
@@ -94,10 +97,12 @@ def body(report):
         found = ask("crc /boot/big", r"^([0-9a-f]{8}) ")[1]
         report.ok("a file of 64 MiB",
                   found == f"{zlib.crc32(big):08x}", found)
-        for first in ((1 << 32) - 4, SECTORS - 64):
-            found = ask(f"sha256sum (hd0){first}+8", HASH)[1]
-            report.ok(f"sectors from {first} on",
-                      found == sectors_sum(path, first, 8), found)
+        for number, first, at in PROBES:
+            found = ask(f"sha256sum (hd0,gpt{number}){at}+{PROBE_SECTORS}",
+                        HASH)[1]
+            report.ok(f"sectors from {first + at} on",
+                      found == sectors_sum(path, first + at, PROBE_SECTORS),
+                      found)
     path.unlink()
 
 

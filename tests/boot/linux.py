@@ -48,7 +48,7 @@ def body(report):
                          ) as guest:
         guest.expect("zdrive boot: loading the kernel", bootlib.MENU)
         report.ok("GRUB starts from the card", True)
-        found = guest.expect(r"zdrive boot: root is (\S+)", bootlib.KERNEL)
+        found = guest.expect(r"zdrive boot: root is (\S+) ", bootlib.KERNEL)
         wanted = "/dev/sd" if on_member else "/dev/md0p3"
         report.ok(f"root is on {wanted}", found[1].startswith(wanted),
                   found[1])
