@@ -18,7 +18,11 @@ uint32_t old_int13;
 uint16_t pci_address;
 bool interrupts;
 
+/* Looks without a tick after which the timer is taken for dead. */
+#define STILL           16
+
 static uint16_t last_count;
+static uint8_t still;
 
 uint32_t hba_pause(void)
 {
@@ -38,6 +42,13 @@ uint32_t hba_pause(void)
     if ((status & PIT_MODE_MASK) == PIT_MODE_3) {
         passed /= 2;
     }
-    /* a timer that stands still must not make a wait endless */
-    return passed + 1u;
+    if (passed) {
+        still = 0;
+    } else if (still < STILL) {
+        still++;
+    } else {
+        /* it must not make a wait endless; a look takes this long, too */
+        passed = 1;
+    }
+    return passed;
 }
