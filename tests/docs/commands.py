@@ -16,6 +16,7 @@ bzImage and initrd.img stand for the reader's own kernel; see own_kernel().
 """
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -25,12 +26,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent import futures
 from pathlib import Path
 
 import pages
 from zdlib import apt, cli, cpio, kernel, paths, qmp, tap, testrun
 
 TIMEOUT = 400
+SHOWN_LINES = 40
 QEMU = "qemu-system-x86_64"
 # QEMU with one of these ends by itself: help, a monitor or a kernel ends it.
 ENDS = re.compile(r"\s-kernel\s|\s-monitor\s|\shelp\b|,help\b|--version")
@@ -102,6 +105,7 @@ class Reader:
     def __init__(self, folder, boots):
         self.folder = folder
         self.boots = boots
+        self._numbers = itertools.count()
         for entry in paths.ROOT.iterdir():
             (folder / entry.name).symlink_to(entry)
         own_kernel(folder)
@@ -119,13 +123,12 @@ class Reader:
                 end = self._quit_machine
         elif QEMU in text and not ENDS.search(text):
             end = self._quit_machine
-        if end == self._quit_machine:
-            text += " -S -display none -qmp unix:.qmp"
         code, output = self._run(text, end)
+        said = "\n".join(output.splitlines()[-SHOWN_LINES:])
         if bool(code) != bool(ERROR.search(command.output)):
-            return f"exit {code}: {output}"
+            return f"exit {code}, it ends with\n{said}"
         if command.output and not looks_like(output, command.output):
-            return f"it prints\n{output}\nnot\n{command.output}"
+            return f"not\n{command.output}\nbut in the end\n{said}"
         return None
 
     @staticmethod
@@ -139,12 +142,15 @@ class Reader:
 
     def _run(self, text, end):
         """Run @text under bash; its exit code and its output."""
-        log = self.folder / ".output"
+        number = next(self._numbers)
+        log = self.folder / f".output{number}"
         with open(log, "wb") as output, \
              socket.socket(socket.AF_UNIX) as monitor:
-            monitor.bind(str(self.folder / ".qmp"))
+            monitor.bind(str(self.folder / f".qmp{number}"))
             monitor.listen()
             monitor.settimeout(0.2)
+            if end == self._quit_machine:
+                text += f" -S -display none -qmp unix:.qmp{number}"
             with subprocess.Popen(
                     ["bash", "-c", text], cwd=self.folder, process_group=0,
                     stdin=subprocess.PIPE if end else subprocess.DEVNULL,
@@ -156,7 +162,6 @@ class Reader:
                 except subprocess.TimeoutExpired:
                     os.killpg(process.pid, signal.SIGKILL)
                     code = "too late"
-        (self.folder / ".qmp").unlink()
         return code, plain(log.read_text(errors="replace"))
 
     @staticmethod
@@ -197,9 +202,12 @@ def main(name):
                 page == pages.README and wanted != page):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            reader = Reader(Path(folder), boots=page == pages.README)
-            for command in found:
-                problem = reader.type(command)
+            boots = page == pages.README
+            reader = Reader(Path(folder), boots)
+            # Those of README take long, and none needs what another made.
+            with futures.ThreadPoolExecutor(2 if boots else 1) as pool:
+                problems = pool.map(reader.type, found)
+            for command, problem in zip(found, problems):
                 report.ok(f"{page.name}: {command.text.splitlines()[0]}"
                           .replace("#", ""), problem is None, problem)
     return report.end()
