@@ -42,6 +42,8 @@ RUN_ENDS = re.compile(r"\s--(help|print)\b")
 PROMPT = b"zdrive:~# "
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()].|\r|\x08")
+# What the kernel says on a guest's console, at any moment.
+KERNEL = re.compile(r"\[ *\d+\.\d{6}\] .*\n?")
 # A page that shows an error shows a command that fails.
 ERROR = re.compile(r"^(?:qemu-system-x86_64|zdrive): ", re.MULTILINE)
 
@@ -124,6 +126,8 @@ class Reader:
         elif QEMU in text and not ENDS.search(text):
             end = self._quit_machine
         code, output = self._run(text, end)
+        if end == self._leave_guest:
+            output = KERNEL.sub("", output)
         said = "\n".join(output.splitlines()[-SHOWN_LINES:])
         if bool(code) != bool(ERROR.search(command.output)):
             return f"exit {code}, it ends with\n{said}"
