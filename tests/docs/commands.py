@@ -45,8 +45,6 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()].|\r|\x08")
 # What the kernel says on a guest's console, at any moment.
 KERNEL = re.compile(r"\[ *\d+\.\d{6}\] .*\n?")
 PANIC = b"end Kernel panic"
-# An emulated timer that a busy host lets starve; the kernel checks it once.
-STARVED = "IO-APIC + timer doesn't work"
 # A page that shows an error shows a command that fails.
 ERROR = re.compile(r"^(?:qemu-system-x86_64|zdrive): ", re.MULTILINE)
 
@@ -130,8 +128,6 @@ class Reader:
         elif QEMU in text and not ENDS.search(text):
             end = self._quit_machine
         code, output = self._run(text, end)
-        if STARVED in output:
-            code, output = self._run(text, end)
         if end == self._leave_guest:
             output = KERNEL.sub("", output)
         said = "\n".join(output.splitlines()[-SHOWN_LINES:])
