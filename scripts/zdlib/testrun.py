@@ -17,13 +17,14 @@ SUITES = {
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
+    "boot": "power-on to a login, by the card's option ROM",
     "docs": "the pages, their commands and their tables",
 }
 # Suites that run together, and how many of their tests may at once.  A guest
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
     (("unit", "house", "host", "qtest"), os.cpu_count()),
-    (("guest", "docs"), 2),
+    (("guest", "boot", "docs"), 2),
 )
 
 # What only the tests of the pages need.
