@@ -48,10 +48,10 @@ static bool begins(const char *s, const char *with)
     return !*with;
 }
 
-void ssd_identify(Hba *h, unsigned n, SsdInfo *info)
+void ssd_identify(Hba *h, unsigned n, SsdInfo *info, uint32_t ms)
 {
     HbaCommand cmd = { .command = ATA_IDENTIFY };
-    HbaResult result = hba_run_sector(h, n, cmd, SSD_ANSWER_MS);
+    HbaResult result = hba_run_sector(h, n, cmd, ms);
     const DmaByte *id = h->dma->sector;
     uint64_t sectors = 0;
     unsigned i;
@@ -84,8 +84,8 @@ uint8_t ssd_find(Hba *h, uint8_t expected, SsdInfo info[HBA_PHYS])
 {
     uint32_t left = HBA_TICKS_PER_MS *
                     (expected ? SSD_SIGN_IN_MS : SSD_GUESS_MS);
+    uint32_t ms = SSD_ANSWER_MS, passed;
     uint8_t found, good = 0;
-    uint32_t passed;
     unsigned n;
 
     for (;;) {
@@ -114,7 +114,10 @@ uint8_t ssd_find(Hba *h, uint8_t expected, SsdInfo info[HBA_PHYS])
         } else if (h->phy[n].result == HBA_TIMEOUT) {
             info[n].state = SSD_SILENT;
         } else {
-            ssd_identify(h, n, &info[n]);
+            ssd_identify(h, n, &info[n], ms);
+        }
+        if (info[n].state == SSD_SILENT) {
+            ms = SSD_IMPATIENT_MS;
         }
         good |= (info[n].state == SSD_GOOD) << n;
     }

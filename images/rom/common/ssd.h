@@ -27,6 +27,8 @@ typedef struct SsdInfo {
 /* How long SSDs get to sign in, and then to answer. */
 #define SSD_SIGN_IN_MS  3000
 #define SSD_ANSWER_MS   3000
+/* The others, after the first that has not answered. */
+#define SSD_IMPATIENT_MS 100
 /* Without a word of the flash on how many there are. */
 #define SSD_GUESS_MS    1000
 
@@ -35,7 +37,7 @@ typedef struct SsdInfo {
  * Sets h->phy[].sectors and returns the phys that can be used.
  */
 uint8_t ssd_find(Hba *h, uint8_t expected, SsdInfo info[HBA_PHYS]);
-/* Ask one SSD again. */
-void ssd_identify(Hba *h, unsigned n, SsdInfo *info);
+/* Ask one SSD, which has @ms to answer. */
+void ssd_identify(Hba *h, unsigned n, SsdInfo *info, uint32_t ms);
 
 #endif

@@ -20,8 +20,11 @@ typedef struct HbaBar {
     UINT8 number;
 } HbaBar;
 
-/* Polls of the memory between two looks at the clock. */
-#define HBA_POLLS       5000
+/*
+ * Polls of the memory between two stalls.  Only the stalls are counted as time,
+ * so the polls have to take less.
+ */
+#define HBA_POLLS       50
 /* Microseconds. */
 #define HBA_TICKS_PER_MS 1000
 #define HBA_STALL_US    10
