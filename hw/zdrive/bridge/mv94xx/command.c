@@ -148,6 +148,12 @@ static void command_complete(ZdRequest *req)
         trace_zd_mv_error(core->number, cmd->slot, MV_ERR_TFILE, 0);
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
         break;
+    case ZD_OUTCOME_LINK_ERROR:
+        write_fis(core, cmd->reg_set, MV_FIS_D2H, req->d2h, sizeof(req->d2h));
+        write_error_record(core, cmd->status_buf, MV_ERR_R_ERR, 0);
+        trace_zd_mv_error(core->number, cmd->slot, MV_ERR_R_ERR, 0);
+        mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
+        break;
     case ZD_OUTCOME_LENGTH:
         mv_guest_error(core->bridge, MV_BAD_PRD,
                        "slot %u of core %u: the PRD table holds %" PRIu64
@@ -200,6 +206,9 @@ static void command_queue_error(void *host, ZdLink *link, ZdRequest *failed,
 const ZdHostOps mv_host_ops = {
     .queue_error = command_queue_error,
     .drop = command_drop,
+    .changed = mv_phy_changed,
+    .signed_in = mv_phy_signed_in,
+    .crc_error = mv_phy_crc_error,
 };
 
 void mv_command_abort(MvCore *core, unsigned slot)

@@ -52,6 +52,10 @@ void mv_phy_cfg_write(MvCore *core, MvPhy *phy, uint32_t val);
 uint32_t mv_phy_vsr_read(MvPhy *phy, uint32_t addr);
 void mv_phy_vsr_write(MvCore *core, MvPhy *phy, uint32_t addr, uint32_t val);
 void mv_phy_reset(MvCore *core, MvPhy *phy);
+/* Of ZdHostOps. */
+void mv_phy_changed(void *host, ZdLink *link);
+void mv_phy_signed_in(void *host, ZdLink *link);
+void mv_phy_crc_error(void *host, ZdLink *link);
 
 /* irq.c */
 uint32_t mv_irq_core_status(MvCore *core);

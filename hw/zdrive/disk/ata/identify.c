@@ -15,6 +15,8 @@
 #include "qemu/bswap.h"
 #include "ata-internal.h"
 
+#define PANIC_DIAGNOSTIC_BYTES  (32 * 1024)
+
 /* ACS-2 3.3.10: two characters a word, first one in the high byte. */
 static void id_string(uint16_t *words, unsigned count, const char *text)
 {
@@ -146,6 +148,21 @@ static void id_build(ZdSsd *ssd, uint16_t *id)
     id[217] = 0x0001;                   /* not rotating */
 }
 
+/*
+ * A SandForce controller that has not found its firmware names itself after
+ * the panic code, and shows nothing or a diagnostic area (real-cards.md 6.2).
+ */
+static void id_panic(const ZdSsd *ssd, uint16_t *id)
+{
+    uint32_t sectors = ssd->panic == ZD_PANIC_DIAGNOSTIC ?
+                       PANIC_DIAGNOSTIC_BYTES / ZD_SECTOR_SIZE : 0;
+
+    id_string(&id[27], 20, "SandForce{200026BB}");
+    id_number(&id[57], 2, 0);
+    id_number(&id[60], 2, sectors);
+    id_number(&id[100], 4, sectors);
+}
+
 void zd_ata_identify(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
 {
     uint16_t id[256];
@@ -153,6 +170,9 @@ void zd_ata_identify(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
     int i;
 
     id_build(ssd, id);
+    if (ssd->panicked) {
+        id_panic(ssd, id);
+    }
     for (i = 0; i < 256; i++) {
         stw_le_p(page + 2 * i, id[i]);
     }

@@ -187,6 +187,18 @@ const VMStateDescription zd_vmstate_ssd = {
         VMSTATE_UINT8_ARRAY(sec_user, ZdSsd, ATA_PASSWORD_LEN),
         VMSTATE_UINT8_ARRAY(sec_master, ZdSsd, ATA_PASSWORD_LEN),
         VMSTATE_UINT8_ARRAY(buffer, ZdSsd, ZD_SECTOR_SIZE),
+        VMSTATE_STRUCT(faults, ZdSsd, 1, zd_vmstate_faults, ZdFaults),
+        VMSTATE_BOOL(busy, ZdSsd),
+        VMSTATE_BOOL(panicked, ZdSsd),
+        VMSTATE_UINT8(panic, ZdSsd),
+        VMSTATE_TIMER_PTR(signature_timer, ZdSsd),
+        VMSTATE_TIMER_PTR(return_timer, ZdSsd),
+        VMSTATE_UINT64(commands, ZdSsd),
+        VMSTATE_UINT64(errors, ZdSsd),
+        VMSTATE_UINT64(queue_errors, ZdSsd),
+        VMSTATE_UINT64(hung, ZdSsd),
+        VMSTATE_UINT64(resets, ZdSsd),
+        VMSTATE_UINT64(link_losses, ZdSsd),
         VMSTATE_END_OF_LIST()
     },
     .subsections = (const VMStateDescription * []) {
