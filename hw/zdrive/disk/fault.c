@@ -467,8 +467,10 @@ void zd_faults_clear(ZdFaults *faults)
     faults->saved = NULL;
 }
 
-/* xorshift64*, S. Vigna, "An experimental exploration of Marsaglia's xorshift
- * generators, scrambled", ACM TOMS 42 (2016) */
+/*
+ * xorshift64*: S. Vigna, "An experimental exploration of Marsaglia's xorshift
+ * generators, scrambled", ACM TOMS 42 (2016)
+ */
 static uint32_t next_random(ZdFaults *faults)
 {
     uint64_t x = faults->random;

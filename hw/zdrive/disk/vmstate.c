@@ -75,6 +75,15 @@ static int faults_pre_save(void *opaque)
     return 0;
 }
 
+static int faults_pre_load(void *opaque)
+{
+    ZdFaults *faults = opaque;
+
+    g_free(faults->saved);
+    faults->saved = NULL;
+    return 0;
+}
+
 static int faults_post_load(void *opaque, int version_id)
 {
     ZdFaults *faults = opaque;
@@ -95,6 +104,7 @@ const VMStateDescription zd_vmstate_faults = {
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = faults_pre_save,
+    .pre_load = faults_pre_load,
     .post_load = faults_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64(random, ZdFaults),

@@ -211,6 +211,23 @@ const ZdHostOps mv_host_ops = {
     .crc_error = mv_phy_crc_error,
 };
 
+/*
+ * The header says that the command table holds a Control FIS with SRST set or
+ * cleared (88se9485.md 4.8); mvsas never does, the vendor's driver does.
+ */
+static void command_soft_reset(MvCommand *cmd, MvPhy *phy)
+{
+    MvCore *core = cmd->core;
+    uint8_t fis[ZD_FIS_REG_LEN];
+
+    if (mv_phy_soft_reset(core, phy, cmd->req.fis[MV_FIS_CONTROL] & MV_SRST,
+                          fis)) {
+        write_fis(core, cmd->reg_set, MV_FIS_D2H, fis, sizeof(fis));
+    }
+    mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_GOOD);
+    command_put(cmd);
+}
+
 void mv_command_abort(MvCore *core, unsigned slot)
 {
     MvCommand *cmd = core->slot[slot];
@@ -409,6 +426,11 @@ void mv_command_start(MvCore *core, uint32_t desc)
     if (!read_prds(cmd, &hdr)) {
         stop_on_bad_memory(core, slot, "PRD table", le64_to_cpu(hdr.prd_tbl));
         command_put(cmd);
+        return;
+    }
+
+    if (le32_to_cpu(hdr.flags) & MV_HDR_SRST) {
+        command_soft_reset(cmd, phy);
         return;
     }
 

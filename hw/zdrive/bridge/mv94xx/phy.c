@@ -104,6 +104,18 @@ static void link_reset(MvCore *core, MvPhy *phy, uint32_t events)
     mv_irq_update(core->bridge, false);
 }
 
+bool mv_phy_soft_reset(MvCore *core, MvPhy *phy, bool srst,
+                       uint8_t fis[ZD_FIS_REG_LEN])
+{
+    if (srst) {
+        zd_link_reset(phy->link, ZD_RESET_SOFT);
+        return false;
+    }
+    phy->int_stat |= take_signature(phy);
+    mv_irq_update(core->bridge, false);
+    return phy->link->dev_ops->signature(phy->link->dev, fis);
+}
+
 static MvPhy *phy_at(MvCore *core, const ZdLink *link)
 {
     return &core->phy[link->phy % MV_PHYS];

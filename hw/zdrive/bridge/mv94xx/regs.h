@@ -171,6 +171,8 @@
 #define MV_HDR_SRST         (1u << 7)   /* MCH_RESET */
 #define MV_HDR_ATAPI        (1u << 5)   /* MCH_ATAPI */
 #define MV_CMD_TBL_CDB      0x40
+#define MV_FIS_CONTROL      15          /* Register FIS, SATA 3.0 10.3.4 */
+#define MV_SRST             (1u << 2)
 
 /* ---- PRD, struct mvs_prd: 12 bytes ---- */
 #define MV_PRD_SIZE         12

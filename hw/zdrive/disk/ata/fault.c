@@ -105,7 +105,8 @@ bool zd_ata_fault_start(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
         return hang(ssd, req);
     }
     describe(req, cmd, &what);
-    if ((fault = zd_faults_fire(faults, ZD_FAULT_LINK_DROP, &what))) {
+    fault = zd_faults_fire(faults, ZD_FAULT_LINK_DROP, &what);
+    if (fault) {
         drop_link(ssd, fault);
         return true;
     }
@@ -121,11 +122,14 @@ bool zd_ata_fault_start(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
         zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, what.lba);
         return true;
     }
-    if ((fault = zd_faults_fire(faults, ZD_FAULT_SLOW, &what))) {
+    fault = zd_faults_fire(faults, ZD_FAULT_SLOW, &what);
+    if (fault) {
         req->media.extra_ns = fault->delay_ns;
     }
-    if ((fault = zd_faults_fire(faults, ZD_FAULT_READ_ERROR, &what)) ||
-        (fault = zd_faults_fire(faults, ZD_FAULT_WRITE_FAULT, &what))) {
+    /* what.access decides which of the two it can be */
+    fault = zd_faults_fire(faults, ZD_FAULT_READ_ERROR, &what) ?:
+            zd_faults_fire(faults, ZD_FAULT_WRITE_FAULT, &what);
+    if (fault) {
         spoil_medium(req, fault, &what);
     }
     return false;
