@@ -54,6 +54,29 @@ static void test_first_index(void)
     zt_quit(card);
 }
 
+/* timing=model: the time of a command, to the nanosecond; off: none. */
+static void test_latency(void)
+{
+    ZtCard *card = zt_boot(ZT_CARD);
+    ZtCmd cmd = zt_cheap(1, 0);
+
+    zt_core_start(&card->core[0]);
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, ZT_COMMAND_NS - 1);
+    g_assert_false(zt_completed(&card->core[0]));
+    qtest_clock_step(card->qts, 1);
+    g_assert_true(zt_completed(&card->core[0]));
+    zt_quit(card);
+
+    card = zt_boot(ZT_CARD ",timing=off");
+    zt_core_start(&card->core[0]);
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    g_assert_true(zt_completed(&card->core[0]));
+    zt_quit(card);
+}
+
 /* Disabled, each part of the engine stops. */
 static void test_run_condition(void)
 {
@@ -712,6 +735,7 @@ static void test_ncq_then_single(void)
 static const ZtCase cases[] = {
     { "identify", test_identify },
     { "first-index", test_first_index },
+    { "latency", test_latency },
     { "run-condition", test_run_condition },
     { "wrap", test_wrap },
     { "small-rings", test_small_rings },

@@ -223,9 +223,15 @@ static const struct {
                 "off: as fast as the host (default model)" },
 };
 
-/* What the machine did before is over; before any state is loaded. */
+static int zd_card_pre_save(void *opaque)
+{
+    zd_card_restore_config(PCI_DEVICE(opaque));
+    return 0;
+}
+
 static int zd_card_pre_load(void *opaque)
 {
+    /* What this machine did before is over; after this nothing is reset. */
     mv_bridge_reset(&((ZdCard *)opaque)->bridge);
     return 0;
 }
@@ -240,6 +246,7 @@ static const VMStateDescription zd_card_vmstate = {
     .name = "zdrive",
     .version_id = 1,
     .minimum_version_id = 1,
+    .pre_save = zd_card_pre_save,
     .pre_load = zd_card_pre_load,
     .post_load = zd_card_post_load,
     .fields = (const VMStateField[]) {

@@ -123,9 +123,7 @@ static int bridge_pre_save(void *opaque)
 
 static int bridge_pre_load(void *opaque)
 {
-    MvBridge *b = opaque;
-
-    QTAILQ_INIT(&b->saved);
+    QTAILQ_INIT(&((MvBridge *)opaque)->saved);
     return 0;
 }
 
