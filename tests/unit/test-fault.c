@@ -62,6 +62,7 @@ static const struct {
       "missing,hits=0;signature-absent,after=1,hits=0" },
     { ZD_FAULT_OF_SSD, "crc-error,one-in=100,seen=9,hits=2",
       "crc-error,one-in=100,seen=9,hits=2" },
+    { ZD_FAULT_OF_SSD, "hang,hits=3", "hang,hits=3" },
     { ZD_FAULT_OF_CARD, "intx-dead;link-width,width=4;spi-corrupt,"
                         "field=drive-count;irq-lost,times=1;"
                         "completion-late,delay=1ms",

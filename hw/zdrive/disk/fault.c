@@ -344,6 +344,7 @@ static bool parse_fault(ZdFaultScope scope, char **words, ZdFault *f,
             return false;
         }
     }
+    f->seen = MAX(f->seen, f->hits);
     lacks = kinds[kind].needs & ~f->given;
     for (key = 0; key < KEYS; key++) {
         if (lacks & BIT_OF(key)) {

@@ -36,6 +36,13 @@ static ZdFaultAccess access_of(const ZdAtaCommand *cmd)
     return is_out(cmd) ? ZD_ACCESS_WRITE : ZD_ACCESS_READ;
 }
 
+/* What a controller without its map cannot do. */
+static bool needs_medium(const ZdAtaCommand *cmd)
+{
+    return (cmd->flags & (ZD_ATA_F_LBA | ZD_ATA_F_MEDIA)) ||
+           cmd->run == zd_ata_read_native_max || cmd->run == zd_ata_set_max;
+}
+
 static void describe(const ZdRequest *req, const ZdAtaCommand *cmd,
                      ZdFaultCommand *what)
 {
@@ -117,8 +124,7 @@ bool zd_ata_fault_start(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
         damage_frame(ssd, req, &what);
         return true;
     }
-    if (ssd->panicked && (cmd->flags & (ZD_ATA_F_LBA | ZD_ATA_F_MEDIA))) {
-        /* without its map the controller reaches no data */
+    if (ssd->panicked && needs_medium(cmd)) {
         zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, what.lba);
         return true;
     }

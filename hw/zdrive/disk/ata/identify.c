@@ -17,6 +17,8 @@
 
 #define PANIC_DIAGNOSTIC_BYTES  (32 * 1024)
 
+#define ID_HPA                  0x0400      /* words 82 and 85 */
+
 /* ACS-2 3.3.10: two characters a word, first one in the high byte. */
 static void id_string(uint16_t *words, unsigned count, const char *text)
 {
@@ -158,6 +160,8 @@ static void id_panic(const ZdSsd *ssd, uint16_t *id)
                        PANIC_DIAGNOSTIC_BYTES / ZD_SECTOR_SIZE : 0;
 
     id_string(&id[27], 20, "SandForce{200026BB}");
+    id[82] &= ~ID_HPA;
+    id[85] &= ~ID_HPA;
     id_number(&id[57], 2, 0);
     id_number(&id[60], 2, sectors);
     id_number(&id[100], 4, sectors);
