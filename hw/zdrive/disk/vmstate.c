@@ -60,6 +60,7 @@ const VMStateDescription zd_vmstate_link = {
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(halted, ZdLink),
         VMSTATE_UINT8(down, ZdLink),
+        VMSTATE_UINT8(rate, ZdLink),
         VMSTATE_END_OF_LIST()
     },
 };

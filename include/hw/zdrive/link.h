@@ -93,6 +93,7 @@ struct ZdLink {
     void *host;
     unsigned phy;                   /* of the card, 0 to 7 */
     uint8_t down;                   /* ZD_LINK_ bits: why it is */
+    uint8_t rate;                   /* ZdRate, as the host has negotiated */
 
     bool starting;                  /* zd_link_run() is on the stack */
     bool halted;                    /* queued commands wait: queue error */

@@ -55,6 +55,7 @@ static uint32_t set_link_up(MvPhy *phy)
         return 0;
     }
     phy->rate = rate - ZD_RATE_1_5G;
+    phy->link->rate = rate;
     return MV_PHYEV_COMWAKE | take_signature(phy);
 }
 

@@ -66,6 +66,8 @@ enum {
 #define ATA_HOST_LOGS       32
 #define ATA_HOST_LOG_BYTES  (16 * ZD_SECTOR_SIZE)
 
+#define ATA_IMAGE_BLOCKS    4096    /* DOWNLOAD MICROCODE: 2 MiB at most */
+
 #define ATA_SELFTEST_ENTRIES 19     /* of the one page of log 07h */
 #define ATA_PASSWORD_LEN    32
 
@@ -181,6 +183,11 @@ struct ZdSsd {
     uint16_t sec_master_id;     /* IDENTIFY word 92 */
     uint8_t sec_user[ATA_PASSWORD_LEN];
     uint8_t sec_master[ATA_PASSWORD_LEN];
+
+    /* DOWNLOAD MICROCODE */
+    char new_firmware[9];       /* from the next reset on; empty: none */
+    uint8_t *image;             /* what has come so far, or NULL */
+    uint32_t image_len;
 
     uint8_t buffer[ZD_SECTOR_SIZE];         /* WRITE BUFFER */
     uint8_t *host_logs;         /* NULL while all of them are zero */
@@ -390,6 +397,12 @@ ZdAtaRun zd_ata_security_freeze, zd_ata_security_disable;
 uint16_t zd_ata_security_word128(const ZdSsd *ssd);
 void zd_ata_security_power_on(ZdSsd *ssd);
 void zd_ata_security_comreset(ZdSsd *ssd);
+
+/* microcode.c */
+ZdAtaRun zd_ata_microcode;
+/* A reset puts into force what was downloaded as a whole. */
+void zd_ata_microcode_reset(ZdSsd *ssd);
+void zd_ata_microcode_forget(ZdSsd *ssd);
 
 /* fault.c */
 /* True when a fault has taken @req; it is not to be touched any more then. */

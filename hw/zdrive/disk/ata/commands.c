@@ -316,6 +316,9 @@ const ZdAtaCommand zd_ata_commands[256] = {
                zd_ata_diagnostic },
     [0x91] = { "INITIALIZE DEVICE PARAMETERS", ZD_ATA_NON_DATA, 0,
                zd_ata_init_params },
+    [0x92] = { "DOWNLOAD MICROCODE", ZD_ATA_PIO_OUT, 0, zd_ata_microcode },
+    [0x93] = { "DOWNLOAD MICROCODE DMA", ZD_ATA_DMA_OUT, 0,
+               zd_ata_microcode },
     [0xb0] = { "SMART", ZD_ATA_NON_DATA, 0, zd_ata_smart },
     [0xc4] = { "READ MULTIPLE", ZD_ATA_PIO_IN, RW | MULTI, zd_ata_read },
     [0xc5] = { "WRITE MULTIPLE", ZD_ATA_PIO_OUT, RW | MULTI, zd_ata_write },
@@ -519,6 +522,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
         zd_ata_selftest_stop(ssd, 0x20);
         break;
     }
+    zd_ata_microcode_reset(ssd);
     zd_ata_fault_reset(ssd);
 }
 

@@ -45,6 +45,7 @@ static void zd_ssd_finalize(Object *obj)
         zd_link_attach_device(ssd->link, NULL, NULL, ZD_RATE_NONE);
         zd_media_cleanup(&ssd->media);
         zd_ata_fault_cleanup(ssd);
+        zd_ata_microcode_forget(ssd);
     }
     g_free(ssd->host_logs);
 }
