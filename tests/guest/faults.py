@@ -20,7 +20,8 @@ from zdlib import fio, vm
 SSDS = 8
 HEALTHY = 7
 CARD = "/machine/peripheral/zd0"
-PATIENCE = 120
+# For the whole of error handling, which Linux does one SSD after the other.
+PATIENCE = 300
 # Linux gives a command 30 s; so the tests of a timeout do not take as long.
 IMPATIENT = """
 for name in {names}; do echo 3 >/sys/block/$name/device/timeout; done
@@ -46,7 +47,7 @@ READ = "dd if=/dev/{name} of=/dev/null bs=4k count=1 iflag=direct skip={page}"
 WRITE = "dd if=/dev/zero of=/dev/{name} bs=4k count=1 oflag=direct seek={page}"
 MANY = "dd if=/dev/{name} of=/dev/null bs=64k count=60 iflag=direct"
 FLUSH = "dd if=/dev/zero of=/dev/{name} bs=4k count=1 conv=fsync"
-PIO = "hdparm --read-sector 100 /dev/{name}"
+PIO = "hdparm --read-sector 100 /dev/{name} | grep succeeded"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Fault:
     counts: tuple = ()          # of the SSD's counters that have to rise
     page: int = 0
     name: str = ""
+    quiet: bool = False         # the kernel notices nothing
 
     def __str__(self):
         return f"{self.text} ({self.name})" if self.name else self.text
@@ -82,20 +84,20 @@ PASSING = (
               ("queue-errors",), page=12),
         Fault("crc-error,times=2,after=3", MANY, True, DAMAGED,
               ("crc-errors",)),
-        Fault("slow,delay=500ms", READ, True),
+        Fault("slow,delay=500ms", READ, True, quiet=True),
         Fault("hang,opcode=0x60,times=1", READ, True, TIMED_OUT, ("hung",)),
         Fault("link-drop,delay=200ms", READ, True, ("EH complete",),
               ("link-losses",)),
     ),
     (
         Fault("read-error,lba=96-103", READ, True, page=0,
-              name="beside the place"),
+              name="beside the place", quiet=True),
         Fault("read-error,lba=96-103,times=1", f"! {READ}; {READ}", True,
               UNCORRECTABLE, ("uncorrectable",), page=12),
-        Fault("write-fault,opcode=0xea", FLUSH, False, FAULTY, ("errors",)),
+        Fault("write-fault,opcode=0xe7", FLUSH, False, FAULTY, ("errors",)),
         Fault("hang,lba=96,times=1,opcode=0x61", WRITE, True, TIMED_OUT,
               ("hung",), page=12),
-        Fault("slow,delay=1s,opcode=0xea", FLUSH, True),
+        Fault("slow,delay=1s,opcode=0xe7", FLUSH, True, quiet=True),
     ),
 )
 
@@ -108,8 +110,6 @@ LASTING = (
           ("model number mismatch .*SandForce.200026BB", "disable device",
            " 64 sectors")),
     Fault("panic,form=busy", READ, False,
-          ("qc timeout", "failed to IDENTIFY", "disable device")),
-    Fault("hang", READ, False,
           ("qc timeout", "failed to IDENTIFY", "disable device"), ("hung",)),
     Fault("missing", f"while {READ}; do sleep 0.2; done; false", False,
           ("Synchroniz",)),
@@ -159,11 +159,16 @@ class Machine:
 
     def about(self, log, ssd):
         """The lines of @log on this SSD, as it is called after the boot."""
-        pattern = re.compile(rf"\bata{ssd + 1}(\.00)?: |"
+        pattern = re.compile(rf"(?<!sas: )\bata{ssd + 1}(\.00)?: |"
                              rf"\[{self.names[ssd]}\]|dev {self.names[ssd]},")
-        # a line that goes on has no name
-        return [line for line in log if pattern.search(line) or
-                line.lstrip().startswith("res ")]
+        told = []
+        for line in log:
+            # a line that goes on has no time and no name
+            if pattern.search(line) or (not line.startswith("[") and told
+                                        and told[-1] == before):
+                told.append(line)
+            before = line
+        return told
 
 
 def meet(machine, faults):
@@ -194,11 +199,9 @@ def meet(machine, faults):
         for name in fault.counts:
             report.ok(f"{fault}: {name} rises",
                       after[name] > before[ssd][name], after)
-        if not fault.says:
+        if fault.quiet:
             report.ok(f"{fault}: the kernel needs no error handling",
-                      "Synchroniz" in fault.says or fault.counts or
                       not any("exception" in line for line in told), *told)
-    return log
 
 
 def all_work(machine, what):
@@ -238,9 +241,9 @@ def of_ssds(machine):
     for faults in PASSING:
         meet(machine, faults)
         all_work(machine, "after it")
-    crc = machine.ask("ssd3", "smart")
+    smart = machine.ask("ssd0", "smart")
     machine.report.ok("SMART attribute 187 counts the bad sectors",
-                      machine.ask("ssd0", "smart")["187"] > 0, crc)
+                      smart["187"] > 0, smart)
     total = machine.ask("", "stats")
     machine.report.ok("the card sums up", total["crc-errors"] == 2 and
                       total["hung"] == 2, total)
@@ -279,7 +282,7 @@ def of_card(machine):
     for text in ("completion-late,delay=50ms,times=1", "irq-lost,times=1"):
         # core 1 is quiet, so the next completion of it is the one
         name = machine.names[5]
-        machine.guest.run(f"kill -STOP $(cat /tmp/healthy.pid)")
+        machine.guest.run("kill -STOP $(cat /tmp/healthy.pid)")
         machine.guest.run("sleep 0.5")
         machine.log()
         machine.arm("", f"card:{text}")
@@ -293,7 +296,7 @@ def of_card(machine):
                       any(re.search(words, line) for line in told), *told)
         report.ok(f"{text}: it hit once", "hits=1" in machine.ask("",
                                                                   "faults"))
-        machine.guest.run(f"kill -CONT $(cat /tmp/healthy.pid)")
+        machine.guest.run("kill -CONT $(cat /tmp/healthy.pid)")
     machine.arm("", "card:link-width,width=1")
     status = "lspci -vv -s {} | grep LnkSta:".format(
         guestlib.members(machine.guest)[0].pci)
@@ -308,12 +311,14 @@ def of_card(machine):
 
 def dead_interrupt(machine):
     """The card of https://lore.kernel.org/linux-scsi/20231022200329.60844-1-
-    marex@denx.de: every IDENTIFY times out.  Meanwhile, SSDs that are not
-    there or not alive when the driver comes.
+    marex@denx.de: every IDENTIFY times out.  And SSDs that are not there or
+    not alive when the driver comes.
     """
     report = machine.report
     machine.guest.run("modprobe -r mvsas", timeout=PATIENCE)
-    machine.arm("", "card:intx-dead")
+    # the kernel waits for one SSD after the other, so one is enough
+    machine.arm("", ";".join(["card:intx-dead", *(f"ssd{ssd}:missing"
+                                                  for ssd in range(1, SSDS))]))
     machine.log()
     machine.guest.run("modprobe mvsas", timeout=PATIENCE)
     machine.guest.run("until dmesg | tail -n 40 | grep -q 'returned -19'; "
