@@ -18,12 +18,15 @@ SUITES = {
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
     "docs": "the pages, their commands and their tables",
+    "long": "Debian's kernel on the card, for many minutes",
 }
+# What runs only when it is asked for.
+LONG = ("long",)
 # Suites that run together, and how many of their tests may at once.  A guest
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
     (("unit", "house", "host", "qtest"), os.cpu_count()),
-    (("guest", "docs"), 2),
+    (("guest", "docs", "long"), 2),
 )
 
 # What only the tests of the pages need.
@@ -44,7 +47,8 @@ def add_parser(commands):
         epilog="suites: " + "; ".join(f"{name} ({what})"
                                       for name, what in SUITES.items()))
     parser.add_argument("suites", nargs="*", metavar="SUITE",
-                        help=f"one of: {', '.join(SUITES)} (default: all)")
+                        help=f"one of: {', '.join(SUITES)} (default: all "
+                        f"but {', '.join(LONG)})")
     parser.set_defaults(main=main)
 
 
@@ -54,11 +58,11 @@ def main(args):
     if unknown:
         ui.die(f"there is no test suite {unknown[0]}",
                f"choose from {', '.join(SUITES)}")
-    wanted = args.suites or list(SUITES)
+    wanted = args.suites or [suite for suite in SUITES if suite not in LONG]
     if "docs" in wanted:
         apt.ensure(DOCS_PACKAGES)
     build.everything(qtest="qtest" in wanted)
-    if "guest" in wanted or "docs" in wanted:
+    if {"guest", "docs", "long"} & set(wanted):
         run.prepare()
     records = []
     for group, jobs in GROUPS:

@@ -44,7 +44,7 @@ void zd_link_attach_host(ZdLink *link, const ZdHostOps *ops, void *host)
 
 bool zd_link_present(const ZdLink *link)
 {
-    return link->dev_ops != NULL;
+    return link->dev_ops && !link->down;
 }
 
 /* The request that may start now, or NULL. */
@@ -52,7 +52,7 @@ static ZdRequest *zd_link_next(ZdLink *link)
 {
     ZdRequest *req;
 
-    if (!link->dev_ops || link->active_single) {
+    if (!zd_link_present(link) || link->active_single) {
         return NULL;
     }
     QTAILQ_FOREACH(req, &link->waiting, next) {
@@ -182,8 +182,37 @@ void zd_link_reset(ZdLink *link, ZdReset kind)
 {
     zd_link_abort_all(link);
     link->halted = false;
-    if (link->dev_ops) {
+    if (zd_link_present(link)) {
         link->dev_ops->reset(link->dev, kind);
+    }
+}
+
+void zd_link_set_down(ZdLink *link, unsigned reason, bool down)
+{
+    bool before = zd_link_present(link);
+
+    link->down = down ? link->down | reason : link->down & ~reason;
+    if (zd_link_present(link) == before) {
+        return;
+    }
+    zd_link_reset(link, reason == ZD_LINK_DROPPED ? ZD_RESET_COMRESET
+                                                  : ZD_RESET_POWER_ON);
+    if (link->host_ops) {
+        link->host_ops->changed(link->host, link);
+    }
+}
+
+void zd_link_sign_in(ZdLink *link)
+{
+    if (zd_link_present(link) && link->host_ops) {
+        link->host_ops->signed_in(link->host, link);
+    }
+}
+
+void zd_link_crc_error(ZdLink *link)
+{
+    if (link->host_ops) {
+        link->host_ops->crc_error(link->host, link);
     }
 }
 

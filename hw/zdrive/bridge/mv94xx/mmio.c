@@ -63,6 +63,9 @@ static uint64_t bar2_read(void *opaque, hwaddr addr, unsigned size)
     MvBridge *b = opaque;
     uint32_t *reg, val = 0;
 
+    if (b->asleep) {
+        return UINT32_MAX;      /* the root port's answer for nobody */
+    }
     if (addr >= MV_CORE_BASE &&
         addr < MV_CORE_BASE + MV_CORES * MV_CORE_STRIDE) {
         addr -= MV_CORE_BASE;
@@ -89,6 +92,9 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     MvBridge *b = opaque;
     uint32_t *reg;
 
+    if (b->asleep) {
+        return;
+    }
     if (addr >= MV_CORE_BASE &&
         addr < MV_CORE_BASE + MV_CORES * MV_CORE_STRIDE) {
         addr -= MV_CORE_BASE;
@@ -158,6 +164,8 @@ void mv_bridge_init(MvBridge *b, PCIDevice *pci,
         core->number = c;
         core->coal_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL,
                                         mv_irq_coal_expired, core);
+        core->late_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, mv_ring_late,
+                                        core);
         for (n = 0; n < MV_PHYS; n++) {
             ZdLink *link = links[c * MV_PHYS + n];
 
@@ -188,15 +196,37 @@ void mv_bridge_cleanup(MvBridge *b)
             }
         }
         timer_free(b->core[c].coal_timer);
+        timer_free(b->core[c].late_timer);
     }
+    zd_faults_clear(&b->faults);
     mv_command_free_all(b);
     mv_spi_cleanup(&b->spi);
+}
+
+void mv_bridge_sleep(MvBridge *b)
+{
+    mv_bridge_reset(b);
+    b->asleep = true;
+    mv_irq_update(b, false);
+}
+
+void mv_bridge_faults_changed(MvBridge *b)
+{
+    unsigned n;
+
+    for (n = 0; n < MV_CORES; n++) {
+        if (!zd_faults_armed(&b->faults, ZD_FAULT_COMPLETION_LATE)) {
+            mv_ring_late(&b->core[n]);
+        }
+    }
+    mv_irq_update(b, true);
 }
 
 void mv_bridge_reset(MvBridge *b)
 {
     unsigned n;
 
+    b->asleep = false;
     b->chip_config = 0;
     b->gbl_ctl = 0;
     b->gbl_int_enable = 0;

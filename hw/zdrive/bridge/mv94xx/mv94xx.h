@@ -61,6 +61,13 @@ typedef struct MvCore {
     bool tx_stopped;            /* by an error, until the next reset */
     bool tx_running;            /* mv_ring_run() is on the stack */
     bool done_unread;           /* DONE rose after the last INT_STAT read */
+
+    /* a completion whose index is out, but whose descriptor is not yet */
+    bool late;
+    uint32_t late_index;
+    uint32_t late_entry;
+    QEMUTimer *late_timer;
+
     uint16_t coal_pending;      /* completions that wait for an interrupt */
     QEMUTimer *coal_timer;
 
@@ -91,6 +98,10 @@ struct MvBridge {
     uint32_t gbl_int_enable;
     uint32_t gbl_mask[3];
     bool irq_level;
+    bool asleep;                /* D3hot: no registers, no DMA, no interrupt */
+    ZdFaults faults;
+    uint64_t completions;
+    uint64_t interrupts;
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
@@ -113,6 +124,15 @@ void mv_bridge_reset(MvBridge *b);
  * before all of them.
  */
 extern const VMStateDescription mv_vmstate_bridge;
+
+/*
+ * D3hot: the chip drops what it does and is deaf until it is reset on the way
+ * back.
+ */
+void mv_bridge_sleep(MvBridge *b);
+
+/* Other faults are armed than before. */
+void mv_bridge_faults_changed(MvBridge *b);
 
 /* What the card's option ROM and drivers expect in the SPI flash. */
 typedef struct MvFlashInfo {
