@@ -9,7 +9,6 @@
  * else would corrupt memory without a word.
  */
 #include "qemu/osdep.h"
-#include "qemu/error-report.h"
 #include "qemu/module.h"
 #include "qemu/qemu-plugin.h"
 #include "qapi/error.h"
@@ -60,6 +59,21 @@ typedef struct TypeHead {
     size_t instance_size;
 } TypeHead;
 
+/*
+ * One line for the user.  Not error_report(): while QEMU is being preloaded
+ * with this module its monitor, which that one asks, is not there yet.
+ */
+static void G_GNUC_PRINTF(1, 2) refuse(const char *fmt, ...)
+{
+    va_list ap;
+
+    fputs("zdrive.so", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
 static bool abi_version_fits(void)
 {
     g_autoptr(VersionInfo) info = qmp_query_version(NULL);
@@ -72,9 +86,9 @@ static bool abi_version_fits(void)
         !strcmp(info->package, ZDRIVE_QEMU_PACKAGE)) {
         return true;
     }
-    error_report("zdrive.so was built for QEMU %s (%s), this is %s (%s); "
-                 "run 'scripts/zdrive build'", ZDRIVE_QEMU_VERSION,
-                 ZDRIVE_QEMU_PACKAGE, running, info->package);
+    refuse(" was built for QEMU %s (%s), this is %s (%s); run 'scripts/zdrive "
+           "build'", ZDRIVE_QEMU_VERSION, ZDRIVE_QEMU_PACKAGE, running,
+           info->package);
     return false;
 }
 
@@ -87,18 +101,18 @@ static bool abi_sizes_fit(void)
         const TypeHead *type;
 
         if (!klass) {
-            error_report("zdrive.so: this QEMU has no type '%s'; "
-                         "run 'scripts/zdrive build'", abi_types[i].name);
+            refuse(": this QEMU has no type '%s'; run 'scripts/zdrive build'",
+                   abi_types[i].name);
             return false;
         }
         type = (const TypeHead *)klass->type;
         if (type->instance_size != abi_types[i].instance_size ||
             (abi_types[i].class_size &&
              type->class_size != abi_types[i].class_size)) {
-            error_report("zdrive.so was built with other headers than this "
-                         "QEMU: '%s' has %zu bytes here, %zu there; "
-                         "run 'scripts/zdrive build'", abi_types[i].name,
-                         type->instance_size, abi_types[i].instance_size);
+            refuse(" was built with other headers than this QEMU: '%s' has "
+                   "%zu bytes here, %zu there; run 'scripts/zdrive build'",
+                   abi_types[i].name, type->instance_size,
+                   abi_types[i].instance_size);
             return false;
         }
     }
@@ -158,8 +172,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
         if (g_str_has_prefix(argv[i], "trace=")) {
             trace_enable_events(argv[i] + strlen("trace="));
         } else {
-            error_report("zdrive.so: unknown argument '%s'; there is "
-                         "trace=PATTERN", argv[i]);
+            refuse(": unknown argument '%s'; there is trace=PATTERN", argv[i]);
             return EXIT_FAILURE;
         }
     }

@@ -15,12 +15,12 @@ import subprocess
 import sys
 import time
 
-from zdlib import apt, build, fio, kernel, paths, table, ui, vm
+from zdlib import apt, build, fio, fsys, kernel, paths, table, ui, vm
 
 MODEL = "cm88"
 SSDS = 8
 SIZE = 4 << 30
-IMAGE = paths.BUILD / "demo.img"
+IMAGE = paths.BUILD / "demo" / "demo.img"
 
 PCI_ID = "1b85:1084"
 LINK = "Speed 5GT/s, Width x8"
@@ -79,6 +79,11 @@ class Findings:
 def main(_args):
     """Run the demo; the exit code tells whether all was as it has to be."""
     start = time.monotonic()
+    with fsys.lock(IMAGE.parent, "a demo"):
+        return _demo(start)
+
+
+def _demo(start):
     build.module()
     apt.ensure(["e2fsprogs"])
     stock = kernel.get()
@@ -226,6 +231,9 @@ def _summarise(stock, card, ssds, sums, findings, seconds):
     for line in table.lines(("file", "written", "after restart",
                              f"on the host ({IMAGE.name})"), rows, paint):
         ui.say(f"  {line}")
+    ui.say()
+    ui.say(f"  The image stays in {IMAGE}; debugfs, fuse2fs and losetup open "
+           "it.")
     ui.say()
     for line in findings.differences:
         ui.say(f"  {paint.good('different', False)}  {line}")

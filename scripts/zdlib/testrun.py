@@ -9,7 +9,7 @@ import json
 import os
 import re
 
-from zdlib import build, paths, run, tap, ui
+from zdlib import apt, build, paths, run, tap, ui
 
 SUITES = {
     "unit": "single rooms, without a running QEMU",
@@ -17,7 +17,7 @@ SUITES = {
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
-    "docs": "every command that the documentation shows",
+    "docs": "the pages, their commands and their tables",
 }
 # Suites that run together, and how many of their tests may at once.  A guest
 # test keeps a core busy for long and its time-outs have to hold.
@@ -25,6 +25,9 @@ GROUPS = (
     (("unit", "house", "host", "qtest"), os.cpu_count()),
     (("guest", "docs"), 2),
 )
+
+# What only the tests of the pages need.
+DOCS_PACKAGES = ("python3-sphinx",)
 
 FAILED = ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS")
 # How Meson names a test: project:suite+suite / name.
@@ -52,6 +55,8 @@ def main(args):
         ui.die(f"there is no test suite {unknown[0]}",
                f"choose from {', '.join(SUITES)}")
     wanted = args.suites or list(SUITES)
+    if "docs" in wanted:
+        apt.ensure(DOCS_PACKAGES)
     build.everything(qtest="qtest" in wanted)
     if "guest" in wanted or "docs" in wanted:
         run.prepare()

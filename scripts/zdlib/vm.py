@@ -50,10 +50,10 @@ class Result:
 # Pieces of a QEMU command line
 #
 
-def machine(name="q35", memory="1G", accelerator=TCG):
+def machine(kind="q35", memory="1G", accelerator=TCG):
     """A machine with nothing on it."""
     return ["-nodefaults", "-no-user-config", "-display", "none",
-            *accelerator, "-machine", name, "-smp", "2", "-m", memory]
+            *accelerator, "-machine", kind, "-smp", "2", "-m", memory]
 
 
 def linux(vmlinuz, initrd, append):

@@ -13,15 +13,12 @@ import guestlib
 from zdlib import vm
 
 SIZE = "512M"
-# QEMU properties of the slot, what the card's link has to be in it, and the
-# bytes per second that mvsas makes of it
+# QEMU properties of the slot, and what the card's link has to be in it
 SLOTS = (
-    ({"x_speed": 16, "x_width": 32},
-     "Speed 5GT/s (ok), Width x8 (ok)", "PCI-E x8, Bandwidth Usage: 6.0 Gbps"),
+    ({"x_speed": 16, "x_width": 32}, "Speed 5GT/s, Width x8"),
     ({"x_speed": "2_5", "x_width": 4},
-     "Speed 2.5GT/s (downgraded), Width x4 (downgraded)", None),
-    ({"x_speed": 5, "x_width": 1},
-     "Speed 5GT/s (ok), Width x1 (downgraded)", None),
+     "Speed 2.5GT/s (downgraded), Width x4 (downgraded)"),
+    ({"x_speed": 5, "x_width": 1}, "Speed 5GT/s, Width x1 (downgraded)"),
 )
 
 CARD = """\
@@ -54,7 +51,7 @@ Exit Latency L0s <512ns, L1 <64us
 			ClockPM- Surprise- LLActRep- BwNot- ASPMOptComp-
 		LnkCtl:	ASPM Disabled; RCB 64 bytes, Disabled- CommClk*
 			ExtSynch- ClockPM- AutWidDis- BWInt- AutBWInt-
-		LnkSta:	Speed 5GT/s (ok), Width x8 (ok)
+		LnkSta:	Speed 5GT/s, Width x8
 			TrErr- Train- SlotClk+ DLActive- BWMgmt- ABWMgmt-
 		DevCap2: Completion Timeout: Not Supported, TimeoutDis+ NROPrPrP- LTR-
 			 10BitTagComp- 10BitTagReq- OBFF Not Supported, ExtFmt- EETLPPrefix-
@@ -62,14 +59,17 @@ Exit Latency L0s <512ns, L1 <64us
 			 FRS- TPHComp- ExtTPHComp-
 			 AtomicOpsCap: 32bit- 64bit- 128bitCAS-
 		DevCtl2: Completion Timeout: 50us to 50ms, TimeoutDis- LTR- \
-OBFF Disabled,
+10BitTagReq- OBFF Disabled,
 			 AtomicOpsCtl: ReqEn-
 		LnkCtl2: Target Link Speed: 5GT/s, EnterCompliance- SpeedDis-
 			 Transmit Margin: Normal Operating Range, \
 EnterModifiedCompliance- ComplianceSOS-
-			 Compliance De-emphasis: -6dB
-		LnkSta2: Current De-emphasis Level: *
-			 *
+			 Compliance Preset/De-emphasis: -6dB de-emphasis, 0dB preshoot
+		LnkSta2: Current De-emphasis Level: -6dB, EqualizationComplete- \
+EqualizationPhase1-
+			 EqualizationPhase2- EqualizationPhase3- \
+LinkEqualizationRequest-
+			 Retimer- 2Retimers- CrosslinkRes: unsupported
 	Capabilities: [100 v1] Advanced Error Reporting
 		UESta:	DLP- SDES- TLP- FCP- CmpltTO- CmpltAbrt- UnxCmplt- RxOF- \
 MalfTLP- ECRC- UnsupReq- ACSViol-
@@ -95,6 +95,8 @@ ECRCChkCap+ ECRCChkEn-
 	Kernel driver in use: mvsas
 	Kernel modules: mvsas
 """
+# Says something of the slot and not of the card.
+SLOT_LINE = "\tPhysical Slot:"
 
 
 def matches(pattern, line):
@@ -104,7 +106,8 @@ def matches(pattern, line):
 
 def check_lines(report, text):
     """Compare lspci's description of a card with CARD, line by line."""
-    found = text.strip().splitlines()
+    found = [line for line in text.strip().splitlines()
+             if not line.startswith(SLOT_LINE)]
     wanted = CARD.splitlines()
     found[0] = found[0].split(maxsplit=1)[1]
     report.ok("lspci shows as many lines as for the real card",
@@ -124,7 +127,7 @@ def interrupts(machine):
 def body(report):
     """One boot with a card in each slot."""
     devices = []
-    for number, (slot, *_) in enumerate(SLOTS):
+    for number, (slot, _) in enumerate(SLOTS):
         devices += vm.root_port(f"rp{number}", number + 1, **slot)
         devices += vm.card(f"zd{number}", f"rp{number}", model="cm88",
                            size=SIZE)
@@ -133,7 +136,7 @@ def body(report):
         report.ok("all cards are there", len(cards) == len(SLOTS), *cards)
         addresses = [card.split()[0] for card in cards]
         check_lines(report, machine.run(f"lspci -vv -nn -k -s {addresses[0]}"))
-        for address, (_, link, _) in zip(addresses, SLOTS):
+        for address, (_, link) in zip(addresses, SLOTS):
             shown = machine.run(f"lspci -vv -s {address}")
             report.ok(f"link {link}", f"LnkSta:\t{link}\n" in shown, shown)
 

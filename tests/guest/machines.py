@@ -46,7 +46,7 @@ def switch():
 MACHINES = {
     # name: SSDs, QEMU arguments, options of the VM
     "i440fx": (8, vm.card(bus="pci.0", model="cm88", size=SIZE),
-               {"name": "pc"}),
+               {"kind": "pc"}),
     "switch": (8, switch(), {}),
     "high-memory": (8, [*vm.root_port(),
                         *vm.card(model="cm88", size=SIZE)],

@@ -477,6 +477,46 @@ static void test_bus_master(void)
     zt_quit(card);
 }
 
+/* Plug and unplug below a root port, with commands in flight at the end. */
+static void test_hotplug(void)
+{
+    g_autofree char *path = zt_tmp_image("hotplug.img", 64 * 1024 * 1024);
+    ZtCard *card = zt_qemu("-device pcie-root-port,id=rp,addr=3 "
+                           "-blockdev driver=file,filename=%s,node-name=d0",
+                           path);
+    unsigned round, i;
+
+    for (round = 0; round < 3; round++) {
+        ZtCore *core = &card->core[0];
+        uint64_t buf = zt_alloc(card, 16 * 4096);
+
+        qtest_qmp_device_add(card->qts, "zdrive-r4", "zd",
+                             "{'bus': 'rp', 'drive': 'd0', "
+                             "'addr': '0.0'}");
+        open_bridge(card, ROOT_PORT, 1, 1);
+        zt_map(card, BUS(1));
+        assert_works(card);
+        for (i = 0; i < 16; i++) {
+            ZtCmd cmd = zt_ncq(round & 1 ? ATA_WRITE_FPDMA : ATA_READ_FPDMA,
+                               i, 8 * i, 8);
+
+            cmd = zt_with_data(cmd, buf + i * 4096, 4096);
+            zt_queue(core, &cmd);
+        }
+        zt_doorbell(core);
+        qtest_qmp_device_del_send(card->qts, "zd");
+        /* a guest would eject it; a reset does what is pending */
+        qtest_qmp_assert_success(card->qts, "{'execute': 'system_reset'}");
+        qtest_qmp_eventwait(card->qts, "DEVICE_DELETED");
+        qtest_clock_step(card->qts, 10 * ZT_COMMAND_NS);
+        g_free(card->pci);
+        card->pci = NULL;
+        card->bus->mmio_alloc_ptr = card->bar2.addr;
+        card->memory = 0x100000;
+    }
+    zt_quit(card);
+}
+
 static const ZtCase cases[] = {
     { "default-model", test_default_model },
     { "bars", test_bars },
@@ -493,6 +533,7 @@ static const ZtCase cases[] = {
     { "two-cards", test_two_cards },
     { "writable", test_writable },
     { "bus-master", test_bus_master },
+    { "hotplug", test_hotplug },
 };
 
 int main(int argc, char **argv)

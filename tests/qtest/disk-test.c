@@ -76,15 +76,18 @@ static void test_opcodes(void)
     unsigned w, r;
 
     for (w = 0; w < ARRAY_SIZE(opcodes); w++) {
+        ZtCmd cmd = rw(w, 100 * w, 24, out);
+
         if (!opcodes[w].write) {
             continue;
         }
         zt_fill(card, out, len, w);
-        zt_good(core, &(ZtCmd[]) { rw(w, 100 * w, 24, out) }[0]);
+        zt_good(core, &cmd);
         for (r = 0; r < ARRAY_SIZE(opcodes); r++) {
             if (!opcodes[r].write) {
                 qtest_memset(card->qts, in, 0, len);
-                zt_good(core, &(ZtCmd[]) { rw(r, 100 * w, 24, in) }[0]);
+                cmd = rw(r, 100 * w, 24, in);
+                zt_good(core, &cmd);
                 zt_assert_pattern(card, in, len, w);
             }
         }

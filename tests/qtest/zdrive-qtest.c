@@ -5,6 +5,7 @@
 #include "qemu/osdep.h"
 #include "libqos/pci-pc.h"
 #include "hw/pci/pci_regs.h"
+#include "qapi/qmp/qdict.h"
 #include <glib/gstdio.h>
 #include "zdrive-qtest.h"
 
@@ -151,6 +152,51 @@ void zt_quit(ZtCard *card)
     qpci_free_pc(card->bus);
     qtest_quit(card->qts);
     g_free(card);
+}
+
+static void wait_migrated(QTestState *qts)
+{
+    bool done = false;
+
+    while (!done) {
+        QDict *reply = qtest_qmp(qts, "{'execute': 'query-migrate'}");
+        QDict *info = qdict_get_qdict(reply, "return");
+        const char *status = qdict_get_try_str(info, "status");
+
+        g_assert_cmpstr(status, !=, "failed");
+        done = !g_strcmp0(status, "completed");
+        qobject_unref(reply);
+    }
+}
+
+/* Virtual time goes on where it was, and the card keeps its place. */
+ZtCard *zt_migrate(ZtCard *card, const char *args)
+{
+    g_autofree char *path = zt_tmp_file("migration");
+    g_autofree char *save = g_strdup_printf("exec:cat > %s", path);
+    g_autofree char *load = g_strdup_printf("exec:cat %s", path);
+    int64_t now = qtest_clock_step(card->qts, 0);
+    ZtCard *to;
+    unsigned n;
+
+    qtest_qmp_assert_success(card->qts, "{'execute': 'migrate', "
+                             "'arguments': {'uri': %s}}", save);
+    wait_migrated(card->qts);
+    to = zt_qemu("-incoming defer %s", args);
+    to->memory = card->memory;
+    to->bar2 = card->bar2;
+    memcpy(to->core, card->core, sizeof(to->core));
+    for (n = 0; n < MVS_CORES; n++) {
+        to->core[n].card = to;
+    }
+    zt_quit(card);
+    qtest_clock_set(to->qts, now);
+    qtest_qmp_assert_success(to->qts, "{'execute': 'migrate-incoming', "
+                             "'arguments': {'uri': %s}}", load);
+    qtest_qmp_eventwait(to->qts, "RESUME");
+    to->pci = qpci_device_find(to->bus, ZT_DEVFN);
+    g_assert_nonnull(to->pci);
+    return to;
 }
 
 uint64_t zt_alloc(ZtCard *card, uint64_t len)

@@ -84,6 +84,8 @@ void zt_map(ZtCard *card, int devfn);
 /* Reset of the whole machine; the card is mapped again. */
 void zt_system_reset(ZtCard *card);
 void zt_quit(ZtCard *card);
+/* Move @card to a new QEMU with the same arguments @args; ends the old one. */
+ZtCard *zt_migrate(ZtCard *card, const char *args);
 
 /* Path of zdrive.so, and of a file named @name in the test's own folder. */
 const char *zt_module(void);

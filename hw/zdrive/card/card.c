@@ -208,10 +208,25 @@ static const struct {
                 "off: as fast as the host (default model)" },
 };
 
+static int zd_card_pre_save(void *opaque)
+{
+    zd_card_restore_config(PCI_DEVICE(opaque));
+    return 0;
+}
+
+static int zd_card_pre_load(void *opaque)
+{
+    /* What this machine did before is over; after this nothing is reset. */
+    mv_bridge_reset(&((ZdCard *)opaque)->bridge);
+    return 0;
+}
+
 static const VMStateDescription zd_card_vmstate = {
     .name = "zdrive",
     .version_id = 1,
     .minimum_version_id = 1,
+    .pre_save = zd_card_pre_save,
+    .pre_load = zd_card_pre_load,
     .fields = (const VMStateField[]) {
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,

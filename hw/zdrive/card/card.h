@@ -74,6 +74,7 @@ bool zd_card_init_config(PCIDevice *pci, const ZdProduct *product,
                          Error **errp);
 void zd_card_exit_config(PCIDevice *pci);
 uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len);
+void zd_card_restore_config(PCIDevice *pci);
 void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len);
 
 #endif

@@ -56,8 +56,9 @@ static uint16_t link_status(PCIDevice *pci)
         uint32_t cap = pci_get_long(port->config + port->exp.exp_cap +
                                     PCI_EXP_LNKCAP);
 
-        speed = MIN(speed, cap & PCI_EXP_LNKCAP_SLS);
-        width = MIN(width, (cap & PCI_EXP_LNKCAP_MLW) >> 4);
+        /* 0: the port says nothing; QEMU takes it as 2.5 GT/s, x1 */
+        speed = MIN(speed, MAX(cap & PCI_EXP_LNKCAP_SLS, 1));
+        width = MIN(width, MAX((cap & PCI_EXP_LNKCAP_MLW) >> 4, 1));
     }
     return speed | width << 4 | PCI_EXP_LNKSTA_SLC;
 }
@@ -105,9 +106,9 @@ static void init_virtual_channel(PCIDevice *pci)
 /*
  * QEMU's AER code keeps a TLP prefix log at 138h to 147h and clears it with the
  * other logs.  The chip has none, its next capability begins at 140h; so what
- * was cleared is put back before anyone can see it.
+ * was cleared is put back before anyone can see it: a guest or a migration.
  */
-static void restore_virtual_channel(PCIDevice *pci)
+void zd_card_restore_config(PCIDevice *pci)
 {
     pci_set_long(pci->config + CAP_VC,
                  PCI_EXT_CAP(PCI_EXT_CAP_ID_VC, VC_VERSION, 0));
@@ -117,7 +118,7 @@ static void restore_virtual_channel(PCIDevice *pci)
 uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
 {
     if (ranges_overlap(addr, len, CAP_VC, 8)) {
-        restore_virtual_channel(pci);
+        zd_card_restore_config(pci);
     }
     return pci_default_read_config(pci, addr, len);
 }

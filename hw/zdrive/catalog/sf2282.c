@@ -50,15 +50,15 @@ static const ZdSmartAttr sf2282_smart[] = {
  * Log directory of firmware 2.25, real-cards.md 2.4.  Which addresses exist,
  * and that 0x07 and 0x10 are for READ LOG EXT and 0x09 for SMART READ LOG, is
  * seen, as are the 16 sectors of 0x80-0x9f and 0xb7.  Inferred: one sector for
- * each of the others, 0x11 by READ LOG EXT only (ACS-2 A.16 defines it so), the
- * rest by both.  Absent on the real thing and therefore here: 0x03, 0x04,
- * 0x08, 0x0c, 0x30.
+ * each of the others, all by both ways (for 0x11 a RevoDrive 3 X2 in the
+ * linuxhw/SMART collection, 2FEC900950B9, shows GPL and SL).  Absent on the
+ * real thing and therefore here: 0x03, 0x04, 0x08, 0x0c, 0x30.
  */
 const ZdLogEntry zd_logs_sf2000[] = {
     { 0x07, 1, 0 },             /* extended self-test log */
     { 0x09, 0, 1 },             /* selective self-test log */
     { 0x10, 1, 0 },             /* NCQ command error log */
-    { 0x11, 1, 0 },             /* SATA phy event counters */
+    { 0x11, 1, 1 },             /* SATA phy event counters */
     /* host specific */
     { 0x80, 16, 16 }, { 0x81, 16, 16 }, { 0x82, 16, 16 }, { 0x83, 16, 16 },
     { 0x84, 16, 16 }, { 0x85, 16, 16 }, { 0x86, 16, 16 }, { 0x87, 16, 16 },

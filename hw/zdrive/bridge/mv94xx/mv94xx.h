@@ -109,7 +109,8 @@ void mv_bridge_reset(MvBridge *b);
 
 /*
  * Registers, rings' positions, SPI flash and every command in the chip.  The
- * links and the devices behind them must be loaded before.
+ * links and the devices behind them must be loaded before, the bridge reset
+ * before all of them.
  */
 extern const VMStateDescription mv_vmstate_bridge;
 

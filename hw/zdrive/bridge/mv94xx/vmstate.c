@@ -119,11 +119,7 @@ static int bridge_pre_save(void *opaque)
 
 static int bridge_pre_load(void *opaque)
 {
-    MvBridge *b = opaque;
-
-    /* what the machine did before is over */
-    mv_bridge_reset(b);
-    QTAILQ_INIT(&b->saved);
+    QTAILQ_INIT(&((MvBridge *)opaque)->saved);
     return 0;
 }
 

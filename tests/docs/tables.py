@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of the pages are what the sources and the module say.
+
+Rows are compared as sets of the columns that both sides have, so each
+difference is named.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+import pages
+from zdlib import paths, qemusrc, tap
+
+HOUSE = paths.ROOT / "hw/zdrive"
+FLAGS = {"POSR": "POSR--", "POCK": "PO--CK", "OCK": "-O--CK",
+         "CK": "----CK", "OK": "-O---K", "SRC": "--SRC-", "POC": "PO--C-",
+         "0": "------"}
+PROTOCOLS = {"NON_DATA": "no data"}
+
+
+def read(path):
+    """The text of a file of the checkout."""
+    return (paths.ROOT / path).read_text(encoding="utf-8")
+
+
+def table(page, label):
+    """The rows below @label of @page, as tuples of their columns' text."""
+    lines = read(page).split(f".. _{label}:\n")[1].splitlines()
+    bars = [number for number, line in enumerate(lines)
+            if re.fullmatch(r"=+(  +=+)+", line)][:3]
+    columns = [match.span() for match in re.finditer("=+", lines[bars[0]])]
+    columns[-1] = (columns[-1][0], None)
+    return [tuple(line[start:end].replace("``", "").strip()
+                  for start, end in columns)
+            for line in lines[bars[1] + 1:bars[2]] if line[:1] == "`"]
+
+
+def defines(path):
+    """The numbers that @path defines."""
+    return {name: int(value, 0) for name, value in re.findall(
+        r"#define (\w+)\s+(0x[0-9A-Fa-f]+|\d+)\b", read(path))}
+
+
+def registers():
+    """Offset, name and whether all bits are read-only, from core.c."""
+    offsets = defines("hw/zdrive/bridge/mv94xx/regs.h")
+    return {(f"0x{offsets[macro]:03X}", name) for macro, name in re.findall(
+        r'R\((\w+)\)\s*= \{ "(\w+)"',
+        read("hw/zdrive/bridge/mv94xx/core.c"))}
+
+
+def ata_commands():
+    """Code, name and protocol of each command."""
+    return {(f"{code.upper()}h", name, PROTOCOLS.get(
+        protocol, protocol.replace("_", " ").lower())) for
+        code, name, protocol in re.findall(
+            r'\[0x(\w\w)\] = \{ "([^"]+)",\s*ZD_ATA_(\w+)',
+            read("hw/zdrive/disk/ata/commands.c"))}
+
+
+def attributes(profile):
+    """Id, flags, value and threshold of each SMART attribute."""
+    return {(number, FLAGS[flags.removeprefix("ZD_SMART_")], value, limit)
+            for number, flags, value, limit in re.findall(
+                r"\{ (\d+), (\w+), (\d+), \d+, (\d+),",
+                read(f"hw/zdrive/catalog/{profile}.c"))}
+
+
+def products():
+    """Model, title, SSDs, capacities, id and firmware of each card."""
+    text = read("hw/zdrive/catalog/catalog.c")
+    sold = {name: re.findall(r"\{ (\d+), \d+ \}", rows) for name, rows in
+            re.findall(r"ZdCapacity (\w+)\[\] = \{(.*?)\};", text, re.DOTALL)}
+    found = set()
+    for row in re.findall(r"    \{\n(        \.model.*?)\n    \},", text,
+                          re.DOTALL):
+        field = dict(re.findall(r'\.(\w+) = "?([^",]+)', row))
+        capacities = ", ".join(
+            f"**{gb}**" if gb == field["default_gb"] else gb
+            for gb in sold[field["capacities"]])
+        found.add((field["model"], field["title"], field["ssds"], capacities,
+                   f"{field['vendor_id'][2:]}:{field['device_id'][2:]}",
+                   field["firmware"]))
+    return found
+
+
+def readme_cards():
+    """The same from README.md."""
+    return {tuple(cell.strip(" `") for cell in row.strip("|").split("|"))
+            for row in re.findall(r"^\| `\w+`.*\|$", read("README.md"),
+                                  re.MULTILINE)}
+
+
+def properties():
+    """What the module itself lists, without what every PCI device has."""
+    shown = subprocess.run(
+        [qemusrc.QEMU, "-device", "zdrive-r4,help"], text=True, check=True,
+        env={**os.environ, "LD_PRELOAD": os.environ["ZDRIVE_SO"]},
+        stdout=subprocess.PIPE).stdout
+    listed = set(re.findall(r"^  ([\w-]+)=", shown, re.MULTILINE))
+    ours = set(re.findall(r'DEFINE_PROP_\w+\("([\w-]+)"',
+                          read("hw/zdrive/card/card.c")))
+    return listed & ours
+
+
+def documented_properties():
+    """The names in the user guide's table, drive0 to drive7 spelled out."""
+    text = read("docs/user-guide.rst").split("\nProperties\n")[1]
+    names = set(re.findall(r"^``([\w-]+)``", text.split("\nThe rest")[0],
+                           re.MULTILINE))
+    return names | {f"drive{number}" for number in range(8)}
+
+
+def main():
+    """Compare each table with its source."""
+    report = tap.Report()
+
+    def same(what, shown, real):
+        report.ok(f"{what}: nothing is missing", real and real <= shown,
+                  *sorted(real - shown))
+        report.ok(f"{what}: nothing is invented", shown <= real,
+                  *sorted(shown - real))
+
+    same("cards", readme_cards(), products())
+    same("properties", documented_properties(), properties())
+    same("registers", {row[:2] for row in
+                       table("docs/bridge.rst", "core-registers")},
+         registers())
+    same("ATA commands", {row[:3] for row in
+                          table("docs/ssd.rst", "ata-commands")},
+         {(code, name, protocol.replace("pio", "PIO").replace("fpdma", "FPDMA")
+           .replace("dma", "DMA")) for code, name, protocol in ata_commands()})
+    same("SMART attributes", {row[:4] for row in
+                              table("docs/ssd.rst", "smart-attributes")},
+         attributes("sf2282") | attributes("sf2582"))
+    return report.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
