@@ -57,6 +57,10 @@ static const struct {
     { 0xe8, 3, REGISTERS }, { 0x00, 2, REGISTERS },
 };
 
+static const uint8_t features[] = {
+    0x02, 0x03, 0x05, 0x10, 0x55, 0x82, 0x85, 0x90, 0xaa, 0x00, 0xff,
+};
+
 static const uint8_t logs[] = {
     0x00, 0x01, 0x02, 0x03, 0x04, 0x06, 0x07, 0x09, 0x10, 0x11, 0x30, 0x80,
     0x81, 0x9f, 0xa0, 0xb7, 0xe0, 0xe1, 0xff,
@@ -149,9 +153,9 @@ static void fill_payload(FuzzMachine *m, FuzzRng *rng, Payload payload,
         }
         break;
     case KEY:
-        for (i = 0; i < 10; i += 2) {
-            stw_le_p(page + i, fuzz_below(rng, 7));
-        }
+        stw_le_p(page, 1 + 2 * fuzz_below(rng, 4));
+        stw_le_p(page + 2, fuzz_below(rng, 4));
+        stw_le_p(page + 4, fuzz_below(rng, 4));
         break;
     case PASSWORD:
         page[0] = fuzz_below(rng, 2);
@@ -189,6 +193,9 @@ static ZtCmd any_command(FuzzMachine *m, FuzzRng *rng, unsigned which)
     default:
         cmd = zt_ata_features(opcode, fuzz_value(rng), fuzz_rnd64(rng),
                               fuzz_value(rng));
+        if (opcode == 0xef) {
+            cmd.fis[3] = fuzz_pick(rng, features);
+        }
         if (opcode == 0x06) {
             cmd.fis[3] = 1;
             cmd.fis[12] = 1;
@@ -323,6 +330,34 @@ static void queue_command(FuzzMachine *m, FuzzRng *rng, ZtCore *core)
     }
 }
 
+/* Commands that mean something only one after the other. */
+static void queue_sequence(FuzzMachine *m, FuzzRng *rng, ZtCore *core)
+{
+    static const uint8_t sequences[][3] = {
+        { 0xf1, 0xf3, 0xf4 },   /* set password, erase */
+        { 0xf8, 0xf9 }, { 0x27, 0x37 },         /* shorten the SSD */
+        { 0x3f, 0x2f },         /* SCT: command, then what it left */
+        { 0xef, 0xec },
+    };
+    unsigned which = fuzz_below(rng, ARRAY_SIZE(sequences));
+    unsigned phy = fuzz_below(rng, MVS_PHYS), i;
+
+    for (i = 0; i < 3 && sequences[which][i]; i++) {
+        uint8_t opcode = sequences[which][i];
+        uint64_t addr = any_buffer(m, rng);
+        ZtCmd cmd = zt_ata_features(opcode, fuzz_pick(rng, features),
+                                    opcode == 0x3f ? 0xe0 :
+                                    opcode == 0x2f ? 0xe1 : any_lba(m, rng),
+                                    1);
+
+        cmd = zt_with_data(zt_on_phy(cmd, phy), addr, ZT_SECTOR);
+        cmd.slot = 1900 + fuzz_below(rng, 100);
+        fill_payload(m, rng, opcode == 0x3f ? KEY : PASSWORD, addr);
+        fuzz_note(m, " %02x/%u/%u", opcode, phy, cmd.slot);
+        zt_queue(core, &cmd);
+    }
+}
+
 void fuzz_commands(FuzzMachine *m, FuzzRng *rng)
 {
     unsigned c = m->ssds == MVS_PHYS && !fuzz_one_in(rng, 16)
@@ -332,6 +367,10 @@ void fuzz_commands(FuzzMachine *m, FuzzRng *rng)
                                      : 1 + fuzz_below(rng, 4);
 
     fuzz_note(m, "core %u", c);
+    if (fuzz_one_in(rng, 8)) {
+        queue_sequence(m, rng, core);
+        n = 1;
+    }
     while (n--) {
         queue_command(m, rng, core);
     }

@@ -102,6 +102,7 @@ typedef struct FuzzMachine {
     unsigned resets;
     uint64_t rss;               /* after boot */
     pid_t pid;
+    char *args;                 /* of QEMU */
 } FuzzMachine;
 
 #define FUZZ_DATA_BYTES (4 * 1024 * 1024)
@@ -118,6 +119,8 @@ void fuzz_machine_finish(FuzzMachine *m);
 void fuzz_machine_enable(FuzzMachine *m);
 /* ... after a reset of the whole machine. */
 void fuzz_machine_system_reset(FuzzMachine *m);
+/* Go on in another QEMU, commands in flight and all. */
+void fuzz_machine_migrate(FuzzMachine *m);
 bool fuzz_machine_can_unplug(const FuzzMachine *m);
 void fuzz_machine_unplug(FuzzMachine *m);
 void fuzz_machine_replug(FuzzMachine *m);

@@ -164,8 +164,9 @@ static bool run_program(const FuzzProgram *p, bool quiet)
             /* QEMU dies with its parent */
             kill(pid, SIGKILL);
             waitpid(pid, &wstatus, 0);
-            snprintf(status->complaint, FUZZ_LINE,
-                     "QEMU has hung for %d s in the last operation", HANG_S);
+            snprintf(status->complaint, FUZZ_LINE, beats ?
+                     "QEMU has hung for %d s in the last operation" :
+                     "QEMU does not start in %d s", HANG_S);
             return false;
         }
         g_usleep(POLL_US);
@@ -205,7 +206,7 @@ static void show_failure(FuzzProgram *p)
 
     fprintf(stderr, "# %s\n", status->complaint);
     show_history();
-    if (opt_shorten) {
+    if (opt_shorten && status->beats) {
         p = fuzz_program_shorten(p, opt_shorten, fails_quietly);
         fprintf(stderr, "# made short: %u operations; once more:\n",
                 p->ops->len);

@@ -322,6 +322,15 @@ static void op_unplug(FuzzMachine *m, FuzzRng *rng)
     }
 }
 
+static void op_migrate(FuzzMachine *m, FuzzRng *rng)
+{
+    if (fuzz_one_in(rng, 2)) {
+        fuzz_commands(m, rng);
+    }
+    fuzz_machine_enable(m);
+    fuzz_machine_migrate(m);
+}
+
 static const struct {
     const char *name;
     unsigned weight;
@@ -349,6 +358,7 @@ static const struct {
     { "bus reset", 6, op_bus_reset },
     { "unplug", 3, op_unplug },
     { "system reset", 2, op_system_reset },
+    { "migrate", 1, op_migrate },
 };
 
 void fuzz_op(FuzzMachine *m, uint64_t seed, unsigned index)
