@@ -99,7 +99,7 @@ typedef struct FuzzMachine {
     uint64_t data;              /* guest memory for data */
     uint64_t sectors;           /* of an SSD */
     unsigned ssds;
-    unsigned resets;
+    unsigned cards;             /* that were there one after the other */
     uint64_t rss;               /* after boot */
     pid_t pid;
     char *args;                 /* of QEMU */
