@@ -58,11 +58,29 @@ static bool in_spi(hwaddr addr)
     return addr >= MV_SPI_CTRL && addr <= MV_SPI_RD_DATA;
 }
 
+/*
+ * Drivers make aligned 32-bit accesses only; the rest has no effect.  QEMU
+ * could refuse it by itself, but with a line in its log for each access.
+ */
+static bool is_dword(MvBridge *b, hwaddr addr, unsigned size)
+{
+    if (size == 4 && !(addr & 3)) {
+        return true;
+    }
+    mv_guest_error(b, MV_BAD_WIDTH,
+                   "access to %u bytes at BAR 2 offset 0x%" HWADDR_PRIx
+                   "; only aligned 32-bit accesses have an effect", size, addr);
+    return false;
+}
+
 static uint64_t bar2_read(void *opaque, hwaddr addr, unsigned size)
 {
     MvBridge *b = opaque;
     uint32_t *reg, val = 0;
 
+    if (!is_dword(b, addr, size)) {
+        return 0;
+    }
     if (addr >= MV_CORE_BASE &&
         addr < MV_CORE_BASE + MV_CORES * MV_CORE_STRIDE) {
         addr -= MV_CORE_BASE;
@@ -89,6 +107,9 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     MvBridge *b = opaque;
     uint32_t *reg;
 
+    if (!is_dword(b, addr, size)) {
+        return;
+    }
     if (addr >= MV_CORE_BASE &&
         addr < MV_CORE_BASE + MV_CORES * MV_CORE_STRIDE) {
         addr -= MV_CORE_BASE;
@@ -127,21 +148,24 @@ static void bar0_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
                    "write to BAR 0 offset 0x%" HWADDR_PRIx, addr);
 }
 
+/* All accesses come here as they are, but 64 bits as two times 32. */
+#define ACCESS(max) { .min_access_size = 1, .max_access_size = (max), \
+                      .unaligned = true }
+
 static const MemoryRegionOps bar0_ops = {
     .read = bar0_read,
     .write = bar0_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = ACCESS(8),
+    .impl = ACCESS(4),
 };
 
-/* Drivers make aligned 32-bit accesses only; the rest has no effect. */
 static const MemoryRegionOps bar2_ops = {
     .read = bar2_read,
     .write = bar2_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
-    .valid = {
-        .min_access_size = 4,
-        .max_access_size = 4,
-    },
+    .valid = ACCESS(8),
+    .impl = ACCESS(4),
 };
 
 void mv_bridge_init(MvBridge *b, PCIDevice *pci,

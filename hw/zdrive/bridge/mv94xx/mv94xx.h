@@ -20,6 +20,7 @@ typedef struct MvCommand MvCommand;
 /* What a driver can do wrong; each kind is logged once per power-on. */
 typedef enum MvMistake {
     MV_BAD_REGISTER,
+    MV_BAD_WIDTH,
     MV_BAD_INDIRECT,
     MV_BAD_DOORBELL,
     MV_BAD_RING,
