@@ -125,17 +125,35 @@ static void run_child(const FuzzProgram *p)
     _exit(EXIT_SUCCESS);
 }
 
-static void silence(void)
+static char *output_path(void)
 {
-    int fd = open("/dev/null", O_WRONLY);
+    return g_build_filename(folder, "output", NULL);
+}
+
+/* What the child and its QEMU say goes to a file, or to the user. */
+static void redirect_output(void)
+{
+    g_autofree char *path = output_path();
+    int fd = opt_verbose ? dup(STDERR_FILENO)
+                         : open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     dup2(fd, STDOUT_FILENO);
     dup2(fd, STDERR_FILENO);
     close(fd);
 }
 
+static void show_output(void)
+{
+    g_autofree char *path = output_path();
+    g_autofree char *text = NULL;
+
+    if (!opt_verbose && g_file_get_contents(path, &text, NULL, NULL)) {
+        fputs(text, stderr);
+    }
+}
+
 /* Run @p; false when something was wrong, which status->complaint says. */
-static bool run_program(const FuzzProgram *p, bool quiet)
+static bool run_program(const FuzzProgram *p)
 {
     uint64_t beats = 0;
     gint64 last = g_get_monotonic_time();
@@ -147,11 +165,7 @@ static bool run_program(const FuzzProgram *p, bool quiet)
     pid = fork();
     g_assert_cmpint(pid, >=, 0);
     if (!pid) {
-        if (quiet) {
-            silence();
-        } else {
-            dup2(STDERR_FILENO, STDOUT_FILENO);
-        }
+        redirect_output();
         run_child(p);
     }
     while (waitpid(pid, &wstatus, WNOHANG) == 0) {
@@ -180,15 +194,17 @@ static bool run_program(const FuzzProgram *p, bool quiet)
     return false;
 }
 
-static bool fails_quietly(const FuzzProgram *p)
+static bool fails(const FuzzProgram *p)
 {
-    return !run_program(p, true);
+    return !run_program(p);
 }
 
-static void show_history(void)
+static void show_run(void)
 {
     unsigned i;
 
+    show_output();
+    fprintf(stderr, "# %s\n", status->complaint);
     fprintf(stderr, "# the last operations:\n");
     for (i = 0; i < FUZZ_HISTORY; i++) {
         const char *line =
@@ -204,15 +220,16 @@ static void show_failure(FuzzProgram *p)
 {
     g_autofree char *text = NULL;
 
-    fprintf(stderr, "# %s\n", status->complaint);
-    show_history();
+    show_run();
     if (opt_shorten && status->beats) {
-        p = fuzz_program_shorten(p, opt_shorten, fails_quietly);
+        p = fuzz_program_shorten(p, opt_shorten, fails);
         fprintf(stderr, "# made short: %u operations; once more:\n",
                 p->ops->len);
-        run_program(p, false);
-        fprintf(stderr, "# %s\n", status->complaint);
-        show_history();
+        if (run_program(p)) {
+            fprintf(stderr, "# this time it was good\n");
+        } else {
+            show_run();
+        }
     }
     text = fuzz_program_text(p);
     fprintf(stderr, "# the program, for --replay and tests/fuzz/corpus:\n%s",
@@ -228,17 +245,8 @@ static void run_test(FuzzProgram *p, const char *name)
 {
     unsigned ops = p->ops->len;
     const char *machine = fuzz_machine_name(p->machine);
-    bool good = run_program(p, !opt_verbose);
+    bool good = run_program(p);
 
-    if (!good && !opt_verbose) {
-        /* once more, for what QEMU and the sanitisers say */
-        FuzzStatus first = *status;
-
-        if (run_program(p, false)) {
-            *status = first;
-            fprintf(stderr, "# not the second time\n");
-        }
-    }
     tests++;
     failures += !good;
     if (opt_tap) {

@@ -7,6 +7,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
+#include "hw/pci/pci_regs.h"
 #include "zdrive-qtest.h"
 
 /* Marks registers that nobody may change. */
@@ -238,6 +239,25 @@ static void test_msi_to_self(void)
     zt_write(card, MVS_GBL_PI, 0xc0000);
     zt_good(core, &cmd);
     g_assert_cmphex(zt_core_read(&card->core[1], MVS_PORTS_IMP), ==, SCRATCH);
+    assert_alive(card);
+    zt_quit(card);
+}
+
+/* "Interrupt disable" by a write to its byte alone, with the pin up. */
+static void test_intx_disable(void)
+{
+    ZtCard *card = boot("");
+    ZtCmd cmd = zt_cheap(0, 0);
+
+    zt_write(card, MVS_GBL_PI, 0xc0000);
+    zt_good(&card->core[0], &cmd);
+    g_assert_true(zt_intx(card));
+    qpci_config_writeb(card->pci, PCI_COMMAND + 1,
+                       PCI_COMMAND_INTX_DISABLE >> 8);
+    qpci_config_writew(card->pci, PCI_COMMAND,
+                       PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    g_assert_true(zt_intx(card));
+    zt_system_reset(card);
     assert_alive(card);
     zt_quit(card);
 }
@@ -694,6 +714,7 @@ static void test_random_memory(void)
 
 static const ZtCase cases[] = {
     { "msi-to-self", test_msi_to_self },
+    { "intx-disable", test_intx_disable },
     { "doorbell", test_doorbell },
     { "ring-size", test_ring_size },
     { "no-rx-ring", test_no_rx_ring },
