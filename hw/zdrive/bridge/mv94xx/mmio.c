@@ -64,6 +64,9 @@ static bool in_spi(hwaddr addr)
  */
 static bool is_dword(MvBridge *b, hwaddr addr, unsigned size)
 {
+    if (b->gone) {
+        return false;
+    }
     if (size == 4 && !(addr & 3)) {
         return true;
     }
@@ -215,6 +218,11 @@ void mv_bridge_cleanup(MvBridge *b)
     }
     mv_command_free_all(b);
     mv_spi_cleanup(&b->spi);
+    /*
+     * BAR 2 is off the bus, but a vCPU that had found it before may still wait
+     * for the big lock with an access.
+     */
+    b->gone = true;
 }
 
 void mv_bridge_reset(MvBridge *b)

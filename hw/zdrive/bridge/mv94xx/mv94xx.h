@@ -92,6 +92,7 @@ struct MvBridge {
     uint32_t gbl_int_enable;
     uint32_t gbl_mask[3];
     bool irq_level;
+    bool gone;                  /* the card is being unplugged */
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
