@@ -644,6 +644,22 @@ static void test_width(void)
     zt_quit(card);
 }
 
+/* The same mistake after each of many resets: the log comes to an end. */
+static void test_log_end(void)
+{
+    ZtCard *card = boot("");
+    unsigned i;
+
+    for (i = 0; i < 300; i++) {
+        zt_core_read(&card->core[0], 0x2fc);
+        zt_system_reset(card);
+    }
+    g_assert_cmpint(log_lines("reserved register"), ==, 200);
+    g_assert_cmpint(log_lines("no more lines"), ==, 1);
+    assert_alive(card);
+    zt_quit(card);
+}
+
 /* Random values in random registers, over and over. */
 static void test_random_writes(void)
 {
@@ -726,6 +742,7 @@ static const ZtCase cases[] = {
     { "long", test_long },
     { "overwrite-in-flight", test_overwrite_in_flight },
     { "width", test_width },
+    { "log-end", test_log_end },
     { "random-writes", test_random_writes },
     { "random-memory", test_random_memory },
 };

@@ -9,20 +9,28 @@
 #include "internal.h"
 #include "trace.h"
 
+/*
+ * A guest can reset the card as often as it likes, and each time all kinds of
+ * mistakes are new; the log must not grow without an end.
+ */
+#define MOST_LINES  200
+
 void mv_guest_error(MvBridge *b, MvMistake kind, const char *fmt, ...)
 {
     g_autofree char *text = NULL;
     va_list ap;
 
-    if (!qemu_loglevel_mask(LOG_GUEST_ERROR) ||
+    if (!qemu_loglevel_mask(LOG_GUEST_ERROR) || b->lines == MOST_LINES ||
         test_and_set_bit(kind, b->mistakes)) {
         return;
     }
+    b->lines++;
     va_start(ap, fmt);
     text = g_strdup_vprintf(fmt, ap);
     va_end(ap);
-    qemu_log("zdrive %s: %s\n", b->pci->qdev.canonical_path ?
-             b->pci->qdev.canonical_path : b->pci->name, text);
+    qemu_log("zdrive %s: %s%s\n", b->pci->qdev.canonical_path ?
+             b->pci->qdev.canonical_path : b->pci->name, text,
+             b->lines == MOST_LINES ? " (no more lines follow)" : "");
 }
 
 /* Chip-wide registers; NULL when @addr is none of the plain ones. */

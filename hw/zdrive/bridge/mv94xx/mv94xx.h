@@ -94,6 +94,7 @@ struct MvBridge {
     bool irq_level;
     bool gone;                  /* the card is being unplugged */
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
+    unsigned lines;             /* of mistakes, since the card was made */
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
 };
