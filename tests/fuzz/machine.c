@@ -273,16 +273,17 @@ static unsigned log_lines(void)
 {
     g_autofree char *path = tmp_file("log");
     g_autofree char *text = NULL;
-    const char *line;
-    unsigned n = 0;
+    g_auto(GStrv) lines = NULL;
+    unsigned i, n = 0;
 
-    if (g_file_get_contents(path, &text, NULL, NULL)) {
-        for (line = text; line; line = strchr(line, '\n')) {
-            line += *line == '\n';
-            n += g_str_has_prefix(line, "zdrive") ||
-                 (g_str_has_prefix(line, "Invalid ") &&
-                  !g_str_has_prefix(line, "Invalid access to non-RAM"));
-        }
+    if (!g_file_get_contents(path, &text, NULL, NULL)) {
+        return 0;
+    }
+    lines = g_strsplit(text, "\n", -1);
+    for (i = 0; lines[i]; i++) {
+        n += g_str_has_prefix(lines[i], "zdrive") ||
+             (strstr(lines[i], "region 'zdrive") &&
+              !g_str_has_prefix(lines[i], "Invalid access to non-RAM"));
     }
     return n;
 }
