@@ -157,13 +157,20 @@ static void zd_link_drop(ZdLink *link, ZdRequest *req)
 }
 
 /* Youngest first, so that nothing that waits is ever started on the way. */
-static void zd_link_drop_all(ZdLink *link)
+void zd_link_abort_waiting(ZdLink *link)
 {
     ZdRequest *req;
 
     while ((req = QTAILQ_LAST(&link->waiting))) {
         zd_link_drop(link, req);
     }
+}
+
+static void zd_link_drop_all(ZdLink *link)
+{
+    ZdRequest *req;
+
+    zd_link_abort_waiting(link);
     while ((req = QTAILQ_LAST(&link->active))) {
         zd_link_drop(link, req);
     }

@@ -98,6 +98,8 @@ void zd_link_submit(ZdLink *link, ZdRequest *req);
 void zd_link_abort(ZdLink *link, ZdRequest *req);
 /* Drop every request (ZdHostOps.drop), then reset the device. */
 void zd_link_reset(ZdLink *link, ZdReset kind);
+/* Drop every request that the device has not seen yet. */
+void zd_link_abort_waiting(ZdLink *link);
 /* Drop every request; the device keeps its state. */
 void zd_link_abort_all(ZdLink *link);
 
