@@ -10,6 +10,8 @@
 #include "hw/pci/pci_regs.h"
 #include "zdrive-qtest.h"
 
+#define ATA_READ_VERIFY_EXT 0x42
+
 /* Marks registers that nobody may change. */
 #define SCRATCH     0x5ca1ab1e
 
@@ -340,7 +342,73 @@ static void test_rx_overrun(void)
         zt_queue(core, &cmd);
     }
     zt_doorbell(core);
+    while (zt_core_read(core, MVS_TX_CONS_IDX) != 1024 + 100 - 1) {
+        qtest_clock_step(card->qts, 1);
+    }
     g_assert_cmphex(zt_core_read(core, MVS_RX_CONS_IDX), ==, 99);
+    assert_alive(card);
+    zt_quit(card);
+}
+
+/*
+ * A ring full of the longest commands, which end at once: half a minute of
+ * work, and QEMU answers meanwhile.
+ */
+static void test_busy(void)
+{
+    ZtCard *card = boot(",size=256M,model=cm84");
+    ZtCore *core = &card->core[0];
+    gint64 start = g_get_monotonic_time();
+    unsigned i;
+
+    for (i = 0; i < MVS_SLOTS - 1; i++) {
+        ZtCmd cmd = zt_in_slot(zt_ata(ATA_READ_VERIFY_EXT, 0, 0), i);
+
+        zt_queue(core, &cmd);
+    }
+    start = g_get_monotonic_time();
+    zt_doorbell(core);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'query-status'}");
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 5 * G_USEC_PER_SEC);
+    g_assert_cmpint(zt_core_read(core, MVS_TX_CONS_IDX), <, MVS_SLOTS / 2);
+    assert_alive(card);
+    zt_quit(card);
+}
+
+/* What a driver sends to an SSD whose queue has stopped: some of it waits. */
+static void test_halted_queue(void)
+{
+    ZtCard *card = boot(",model=cm84");
+    ZtCore *core = &card->core[0];
+    uint64_t buf = zt_alloc(card, 4096);
+    ZtCmd bad = zt_with_data(zt_ncq(ATA_READ_FPDMA, 0, 1ull << 40, 8), buf,
+                             4096);
+    ZtCmd log = zt_with_data(zt_in_slot(zt_ata(ATA_READ_LOG_EXT, 0x10, 1),
+                                        500), buf, ZT_SECTOR);
+    unsigned i, good = 0;
+
+    zt_queue(core, &bad);
+    for (i = 0; i < 100; i++) {
+        ZtCmd cmd = zt_with_data(zt_ncq(ATA_READ_FPDMA, i % 32, 0, 8), buf,
+                                 4096);
+
+        cmd.slot = 1 + i;
+        zt_queue(core, &cmd);
+    }
+    zt_doorbell(core);
+    for (i = 0; i < 100 - 32; i++) {
+        uint32_t entry = zt_completion(core);
+
+        g_assert_cmphex(entry & (RXQ_DONE | RXQ_ERR), ==, RXQ_DONE | RXQ_ERR);
+    }
+    zt_assert_quiet(core);
+    zt_queue(core, &log);
+    zt_doorbell(core);
+    for (i = 0; i < 32 + 1; i++) {
+        good += !!(zt_completion(core) & RXQ_GOOD);
+    }
+    g_assert_cmpint(good, ==, 32 + 1);
+    zt_assert_quiet(core);
     assert_alive(card);
     zt_quit(card);
 }
@@ -735,6 +803,8 @@ static const ZtCase cases[] = {
     { "ring-size", test_ring_size },
     { "no-rx-ring", test_no_rx_ring },
     { "rx-overrun", test_rx_overrun },
+    { "busy", test_busy },
+    { "halted-queue", test_halted_queue },
     { "slot-range", test_slot_range },
     { "slot-busy", test_slot_busy },
     { "phy-absent", test_phy_absent },

@@ -15,6 +15,8 @@
 #include "migration/vmstate.h"
 #include "hw/zdrive/request.h"
 
+#define ZD_LINK_HELD    32
+
 typedef enum ZdReset {
     ZD_RESET_POWER_ON,      /* volatile settings return to their defaults */
     ZD_RESET_COMRESET,      /* hardware reset, ACS-2 4.2 (SATA OOB) */
@@ -109,7 +111,8 @@ void zd_link_complete(ZdRequest *req);
  * @failed and all other queued commands end in ZdHostOps.queue_error.  Queued
  * commands that come later wait, and others overtake them, until the device
  * calls zd_link_queue_resume() or is reset; so none is lost that was under way
- * to the device when the error happened.
+ * to the device when the error happened.  At most ZD_LINK_HELD wait like that;
+ * the device sees the others at once, and refuses them.
  */
 void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
 void zd_link_queue_resume(ZdLink *link);

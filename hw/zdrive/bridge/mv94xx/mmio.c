@@ -193,6 +193,8 @@ void mv_bridge_init(MvBridge *b, PCIDevice *pci,
         core->number = c;
         core->coal_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL,
                                         mv_irq_coal_expired, core);
+        core->tx_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, mv_ring_go_on,
+                                      core);
         for (n = 0; n < MV_PHYS; n++) {
             ZdLink *link = links[c * MV_PHYS + n];
 
@@ -223,6 +225,7 @@ void mv_bridge_cleanup(MvBridge *b)
             }
         }
         timer_free(b->core[c].coal_timer);
+        timer_free(b->core[c].tx_timer);
     }
     mv_command_free_all(b);
     mv_spi_cleanup(&b->spi);

@@ -61,6 +61,7 @@ typedef struct MvCore {
     uint16_t rx_prod;           /* last entry written */
     bool tx_stopped;            /* by an error, until the next reset */
     bool tx_running;            /* mv_ring_run() is on the stack */
+    QEMUTimer *tx_timer;        /* it goes on when others had their turn */
     bool done_unread;           /* DONE rose after the last INT_STAT read */
     uint16_t coal_pending;      /* completions that wait for an interrupt */
     QEMUTimer *coal_timer;

@@ -63,6 +63,7 @@ static const VMStateDescription vmstate_core = {
         VMSTATE_BOOL(done_unread, MvCore),
         VMSTATE_UINT16(coal_pending, MvCore),
         VMSTATE_TIMER_PTR(coal_timer, MvCore),
+        VMSTATE_TIMER_PTR(tx_timer, MvCore),
         VMSTATE_END_OF_LIST()
     },
 };
