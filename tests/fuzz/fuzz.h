@@ -85,6 +85,7 @@ const char *fuzz_folder(void);
 /* What a child shows its parent; lives in shared memory. */
 typedef struct FuzzStatus {
     uint64_t beats;             /* operations and health checks done */
+    pid_t qemu;
     unsigned next;              /* line of @history to write next */
     char history[FUZZ_HISTORY][FUZZ_LINE];
     char complaint[FUZZ_LINE];  /* why the child ended itself */
@@ -101,7 +102,6 @@ typedef struct FuzzMachine {
     unsigned ssds;
     unsigned cards;             /* that were there one after the other */
     uint64_t rss;               /* after boot */
-    pid_t pid;
     char *args;                 /* of QEMU */
 } FuzzMachine;
 

@@ -193,7 +193,8 @@ void fuzz_machine_system_reset(FuzzMachine *m)
 /* kB of field @name in /proc/PID/status */
 static uint64_t proc_status(FuzzMachine *m, const char *name)
 {
-    g_autofree char *path = g_strdup_printf("/proc/%d/status", m->pid);
+    g_autofree char *path = g_strdup_printf("/proc/%d/status",
+                                            m->status->qemu);
     g_autofree char *text = NULL;
     const char *line;
 
@@ -246,7 +247,7 @@ FuzzMachine *fuzz_machine_start(unsigned kind, FuzzStatus *status)
     m->devfn = kinds[kind].port ? BELOW_PORT : ZT_DEVFN;
     m->args = command_line(kind, nodes);
     m->card = zt_qemu("%s", m->args);
-    m->pid = qemu_pid();
+    m->status->qemu = qemu_pid();
     map_card(m);
     for (c = 0; c < MVS_CORES; c++) {
         zt_core_start(&m->card->core[c]);
@@ -260,7 +261,7 @@ FuzzMachine *fuzz_machine_start(unsigned kind, FuzzStatus *status)
 void fuzz_machine_migrate(FuzzMachine *m)
 {
     m->card = zt_migrate(m->card, m->args);
-    m->pid = qemu_pid();
+    m->status->qemu = qemu_pid();
     m->cards++;
     zt_remove_tmp();
 }

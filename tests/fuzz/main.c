@@ -18,7 +18,7 @@
 #include "fuzz.h"
 
 #define CHECK_EVERY     100     /* operations */
-#define HANG_S          30      /* without one operation done */
+#define HANG_S          60      /* without one operation done */
 #define POLL_US         20000
 
 static int opt_seconds;
@@ -175,7 +175,11 @@ static bool run_program(const FuzzProgram *p)
             beats = status->beats;
             last = now;
         } else if (now - last > HANG_S * G_USEC_PER_SEC) {
-            /* QEMU dies with its parent */
+            /* the sanitiser shows where it is; then it dies with its parent */
+            if (status->qemu) {
+                kill(status->qemu, SIGABRT);
+                g_usleep(5 * G_USEC_PER_SEC);
+            }
             kill(pid, SIGKILL);
             waitpid(pid, &wstatus, 0);
             snprintf(status->complaint, FUZZ_LINE, beats ?
