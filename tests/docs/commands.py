@@ -16,6 +16,7 @@ bzImage and initrd.img stand for the reader's own kernel; see own_kernel().
 """
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -25,12 +26,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent import futures
 from pathlib import Path
 
 import pages
 from zdlib import apt, cli, cpio, kernel, paths, qmp, tap, testrun
 
-TIMEOUT = 400
+TIMEOUT = 280
+SHOWN_LINES = 40
 QEMU = "qemu-system-x86_64"
 # QEMU with one of these ends by itself: help, a monitor or a kernel ends it.
 ENDS = re.compile(r"\s-kernel\s|\s-monitor\s|\shelp\b|,help\b|--version")
@@ -39,6 +42,9 @@ RUN_ENDS = re.compile(r"\s--(help|print)\b")
 PROMPT = b"zdrive:~# "
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()].|\r|\x08")
+# What the kernel says on a guest's console, at any moment.
+KERNEL = re.compile(r"\[ *\d+\.\d{6}\] .*\n?")
+PANIC = b"end Kernel panic"
 # A page that shows an error shows a command that fails.
 ERROR = re.compile(r"^(?:qemu-system-x86_64|zdrive): ", re.MULTILINE)
 
@@ -102,6 +108,8 @@ class Reader:
     def __init__(self, folder, boots):
         self.folder = folder
         self.boots = boots
+        self._numbers = itertools.count()
+        self._running = set()
         for entry in paths.ROOT.iterdir():
             (folder / entry.name).symlink_to(entry)
         own_kernel(folder)
@@ -119,13 +127,14 @@ class Reader:
                 end = self._quit_machine
         elif QEMU in text and not ENDS.search(text):
             end = self._quit_machine
-        if end == self._quit_machine:
-            text += " -S -display none -qmp unix:.qmp"
         code, output = self._run(text, end)
+        if end == self._leave_guest:
+            output = KERNEL.sub("", output)
+        said = "\n".join(output.splitlines()[-SHOWN_LINES:])
         if bool(code) != bool(ERROR.search(command.output)):
-            return f"exit {code}: {output}"
+            return f"exit {code}, it ends with\n{said}"
         if command.output and not looks_like(output, command.output):
-            return f"it prints\n{output}\nnot\n{command.output}"
+            return f"not\n{command.output}\nbut in the end\n{said}"
         return None
 
     @staticmethod
@@ -139,52 +148,65 @@ class Reader:
 
     def _run(self, text, end):
         """Run @text under bash; its exit code and its output."""
-        log = self.folder / ".output"
+        number = next(self._numbers)
+        log = self.folder / f".output{number}"
         with open(log, "wb") as output, \
              socket.socket(socket.AF_UNIX) as monitor:
-            monitor.bind(str(self.folder / ".qmp"))
+            monitor.bind(str(self.folder / f".qmp{number}"))
             monitor.listen()
             monitor.settimeout(0.2)
+            if end == self._quit_machine:
+                text += f" -S -display none -qmp unix:.qmp{number}"
             with subprocess.Popen(
                     ["bash", "-c", text], cwd=self.folder, process_group=0,
                     stdin=subprocess.PIPE if end else subprocess.DEVNULL,
                     stdout=output, stderr=output) as process:
-                try:
-                    if end:
-                        end(process, monitor, log)
-                    code = process.wait(TIMEOUT)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    code = "too late"
-        (self.folder / ".qmp").unlink()
+                self._running.add(process.pid)
+                code = self._wait(process, end, monitor, log)
+                self._running.discard(process.pid)
         return code, plain(log.read_text(errors="replace"))
 
     @staticmethod
-    def _quit_machine(process, monitor, _log):
-        """Wait until QEMU has made all devices, then end it."""
+    def _wait(process, end, monitor, log):
+        """Help @process to its end; its exit code, or what hinders it."""
         deadline = time.monotonic() + TIMEOUT
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                connection, _ = monitor.accept()
-            except TimeoutError:
-                continue
-            # A QEMU that refuses its devices hangs up; it has said why.
-            with connection, contextlib.suppress(qmp.Closed, ConnectionError):
-                machine = qmp.Qmp(connection)
-                machine.greet(TIMEOUT)
-                machine.ask("quit")
-            return
+        while process.poll() is None:
+            if end and end(process, monitor, log):
+                end = None
+            if PANIC in log.read_bytes() or time.monotonic() > deadline:
+                os.killpg(process.pid, signal.SIGKILL)
+                return "panic or too late"
+            time.sleep(0.1)
+        return process.returncode
+
+    @staticmethod
+    def _quit_machine(_process, monitor, _log):
+        """End QEMU once it has made all devices; whether it has."""
+        try:
+            connection, _ = monitor.accept()
+        except TimeoutError:
+            return False
+        # A QEMU that refuses its devices hangs up; it has said why.
+        with connection, contextlib.suppress(qmp.Closed, ConnectionError):
+            machine = qmp.Qmp(connection)
+            machine.greet(TIMEOUT)
+            machine.ask("quit")
+        return True
 
     @staticmethod
     def _leave_guest(process, _monitor, log):
-        """Wait for the shell of the guest, leave it."""
-        deadline = time.monotonic() + TIMEOUT
-        while process.poll() is None and time.monotonic() < deadline:
-            if PROMPT in log.read_bytes():
-                process.stdin.write(b"exit\n")
-                process.stdin.flush()
-                return
-            time.sleep(0.2)
+        """Leave the shell of the guest once it is there."""
+        there = PROMPT in log.read_bytes()
+        if there:
+            process.stdin.write(b"exit\n")
+            process.stdin.flush()
+        return there
+
+    def kill(self, *_):
+        """End everything at once: Meson gives up."""
+        for pid in self._running:
+            os.killpg(pid, signal.SIGKILL)
+        os._exit(1)
 
 
 def main(name):
@@ -197,9 +219,13 @@ def main(name):
                 page == pages.README and wanted != page):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            reader = Reader(Path(folder), boots=page == pages.README)
-            for command in found:
-                problem = reader.type(command)
+            boots = page == pages.README
+            reader = Reader(Path(folder), boots)
+            signal.signal(signal.SIGTERM, reader.kill)
+            # Those of README take long, and none needs what another made.
+            with futures.ThreadPoolExecutor(2 if boots else 1) as pool:
+                problems = pool.map(reader.type, found)
+            for command, problem in zip(found, problems):
                 report.ok(f"{page.name}: {command.text.splitlines()[0]}"
                           .replace("#", ""), problem is None, problem)
     return report.end()

@@ -6,6 +6,8 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
+#include "qapi/qmp/qdict.h"
+#include "qapi/qmp/qlist.h"
 #include "zdrive-qtest.h"
 
 #define VOLUME      (64 * 1024 * 1024ull)
@@ -566,6 +568,36 @@ static void test_memory(void)
     zt_quit(card);
 }
 
+/* What "info blockstats" and QMP tell the user. */
+static int64_t counter(ZtCard *card, const char *name)
+{
+    QDict *reply = qtest_qmp(card->qts, "{'execute': 'query-blockstats'}");
+    const QListEntry *entry = qlist_first(qdict_get_qlist(reply, "return"));
+    QDict *node = qobject_to(QDict, qlist_entry_obj(entry));
+    int64_t val = qdict_get_int(qdict_get_qdict(node, "stats"), name);
+
+    qobject_unref(reply);
+    return val;
+}
+
+static void test_blockstats(void)
+{
+    g_autofree char *path = zt_tmp_image("stats.img", VOLUME);
+    g_autofree char *args = g_strdup_printf(
+        "-drive if=none,id=d,format=raw,file=%s " ZT_CARD ",drive=d", path);
+    ZtCard *card = boot_args(args);
+
+    write_member(card, 3, 0, 16, 1);
+    g_assert_cmpint(counter(card, "wr_operations"), ==, 1);
+    g_assert_cmpint(counter(card, "wr_bytes"), ==, 16 * ZT_SECTOR);
+    check_member(card, 3, 0, 16, 1);
+    g_assert_cmpint(counter(card, "rd_operations"), ==, 1);
+    g_assert_cmpint(counter(card, "rd_bytes"), ==, 16 * ZT_SECTOR);
+    flush(&card->core[0], 3);
+    g_assert_cmpint(counter(card, "flush_operations"), ==, 1);
+    zt_quit(card);
+}
+
 /* ---- sizes ---- */
 
 /* Capacities sold, and the LBA counts of real-cards.md 3.1. */
@@ -730,6 +762,7 @@ static const ZtCase cases[] = {
     { "volume-tail", test_volume_tail },
     { "persistence", test_persistence },
     { "memory", test_memory },
+    { "blockstats", test_blockstats },
     { "sizes", test_sizes },
     { "durability", test_durability },
 };

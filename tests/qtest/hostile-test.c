@@ -267,6 +267,51 @@ static void test_intx_disable(void)
     zt_quit(card);
 }
 
+/* ---- registers ---- */
+
+/* One access each that no driver should make. */
+static const struct {
+    const char *name;
+    uint32_t addr, index;       /* index register first, if there is one */
+    uint32_t data, val;
+    const char *log;
+} accesses[] = {
+    { "chip", 0, 0, 0x30000, 1, "reserved BAR 2 offset 0x30000" },
+    { "core", 0, 0, MVS_CORE(1) + 0x300, 1, "reserved register 0x300" },
+    { "cfg", MVS_CORE(0) + MVS_P_CFG_ADDR(1), 0x4000,
+      MVS_CORE(0) + MVS_P_CFG_DATA(1), 1, "CFG index 0x4000" },
+    { "cfg-odd", MVS_CORE(0) + MVS_P_CFG_ADDR(1), 0x1e,
+      MVS_CORE(0) + MVS_P_CFG_DATA(1), 1, "CFG index 0x1e" },
+    { "vsr", MVS_CORE(0) + MVS_P_VSR_ADDR(3), 0x4000,
+      MVS_CORE(0) + MVS_P_VSR_DATA(3), 1, "VSR index 0x4000" },
+    { "vsr-all", MVS_CORE(1) + MVS_PA_VSR_ADDR, 0x4000,
+      MVS_CORE(1) + MVS_PA_VSR_PORT, 1, "VSR index 0x4000" },
+    { "cmd", MVS_CORE(0) + MVS_CMD_ADDR, 0x400,
+      MVS_CORE(0) + MVS_CMD_DATA, 1, "CMD_ADDR 0x400" },
+    { "spi-protected", MVS_SPI_ADDR, 0, MVS_SPI_CTRL, 0x0243,
+      "write enable" },
+    { "spi-unknown", MVS_SPI_ADDR, 0, MVS_SPI_CTRL, 0x7741,
+      "unknown SPI command 0x77" },
+};
+
+static void test_access(const void *data)
+{
+    unsigned n = GPOINTER_TO_UINT(data);
+    ZtCard *card = boot("");
+    unsigned i;
+
+    for (i = 0; i < 3; i++) {
+        if (accesses[n].addr) {
+            zt_write(card, accesses[n].addr, accesses[n].index);
+        }
+        zt_write(card, accesses[n].data, accesses[n].val);
+        zt_read(card, accesses[n].data);
+    }
+    assert_logged(accesses[n].log);
+    assert_alive(card);
+    zt_quit(card);
+}
+
 /* ---- delivery ring and descriptors ---- */
 
 static void test_doorbell(void)
@@ -867,6 +912,9 @@ int main(int argc, char **argv)
     zt_add_cases("hostile", cases, ARRAY_SIZE(cases));
     for (i = 0; i < STRUCTURES; i++) {
         zt_add_variant("hostile", "address", structures[i], i, test_address);
+    }
+    for (i = 0; i < ARRAY_SIZE(accesses); i++) {
+        zt_add_variant("hostile", "access", accesses[i].name, i, test_access);
     }
     for (i = 0; i < ARRAY_SIZE(descriptors); i++) {
         zt_add_variant("hostile", "descriptor", descriptors[i].name, i,

@@ -54,6 +54,29 @@ static void test_first_index(void)
     zt_quit(card);
 }
 
+/* timing=model: the time of a command, to the nanosecond; off: none. */
+static void test_latency(void)
+{
+    ZtCard *card = zt_boot(ZT_CARD);
+    ZtCmd cmd = zt_cheap(1, 0);
+
+    zt_core_start(&card->core[0]);
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, ZT_COMMAND_NS - 1);
+    g_assert_false(zt_completed(&card->core[0]));
+    qtest_clock_step(card->qts, 1);
+    g_assert_true(zt_completed(&card->core[0]));
+    zt_quit(card);
+
+    card = zt_boot(ZT_CARD ",timing=off");
+    zt_core_start(&card->core[0]);
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    g_assert_true(zt_completed(&card->core[0]));
+    zt_quit(card);
+}
+
 /* Disabled, each part of the engine stops. */
 static void test_run_condition(void)
 {
@@ -587,11 +610,11 @@ static void test_pcs_cmd_rst(void)
     ZtCard *card = zt_boot(ZT_CARD);
     ZtCore *core = &card->core[0];
     unsigned slot;
+    ZtCmd cmd;
 
     zt_core_start(core);
     for (slot = 0; slot < 4; slot++) {
-        ZtCmd cmd = zt_cheap(0, slot);
-
+        cmd = zt_cheap(0, slot);
         zt_queue(core, &cmd);
     }
     zt_doorbell(core);
@@ -603,6 +626,17 @@ static void test_pcs_cmd_rst(void)
     for (slot = 0; slot < 4; slot++) {
         g_assert_false(zt_slot_active(core, slot));
     }
+
+    /* nor is there anything left of what was not even fetched */
+    zt_core_write(core, MVS_PCS, 0x58);
+    cmd = zt_cheap(0, 9);
+    zt_queue(core, &cmd);
+    zt_doorbell(core);
+    zt_core_write(core, MVS_PCS, 0x58 | PCS_CMD_RST);
+    zt_core_write(core, MVS_PCS, 0x59);
+    zt_assert_quiet(core);
+    cmd = zt_cheap(0, 10);
+    zt_good(core, &cmd);
     zt_quit(card);
 }
 
@@ -733,6 +767,7 @@ static void test_ncq_then_single(void)
 static const ZtCase cases[] = {
     { "identify", test_identify },
     { "first-index", test_first_index },
+    { "latency", test_latency },
     { "run-condition", test_run_condition },
     { "wrap", test_wrap },
     { "small-rings", test_small_rings },
