@@ -228,6 +228,12 @@ static const VMStateDescription zd_card_vmstate = {
     .pre_save = zd_card_pre_save,
     .pre_load = zd_card_pre_load,
     .fields = (const VMStateField[]) {
+        {
+            .name = "identity",
+            .info = &zd_card_identity,
+            .size = sizeof(ZdCard),
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
                        vmstate_pcie_aer_log, PCIEAERLog),
