@@ -250,6 +250,12 @@ static const VMStateDescription zd_card_vmstate = {
     .pre_load = zd_card_pre_load,
     .post_load = zd_card_post_load,
     .fields = (const VMStateField[]) {
+        {
+            .name = "identity",
+            .info = &zd_card_identity,
+            .size = sizeof(ZdCard),
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
                        vmstate_pcie_aer_log, PCIEAERLog),

@@ -68,6 +68,9 @@ extern const TypeInfo zd_card_type_info;
 bool zd_card_plan(const char *type, const ZdCardProps *props,
                   const char *place, ZdCardPlan *plan, Error **errp);
 
+/* vmstate.c: what the stream says about the card; opaque is a ZdCard. */
+extern const VMStateInfo zd_card_identity;
+
 /*
  * pci-config.c: identity and capability chain of real-cards.md 1.2.  Returns
  * false with *errp set when QEMU refuses a capability.

@@ -183,6 +183,16 @@ void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
     unsigned before = power_state(pci);
 
+    if (addr == PCI_COMMAND + 1) {
+        /*
+         * QEMU looks for a change of "interrupt disable" only with the first
+         * byte of the register.  A pin that is up would be counted twice or
+         * never, and the bus would fail an assertion at its next reset.
+         */
+        pci_default_write_config(pci, PCI_COMMAND,
+                                 pci->config[PCI_COMMAND] | (val & 0xff) << 8,
+                                 2);
+    }
     pci_default_write_config(pci, addr, val, len);
     pcie_aer_write_config(pci, addr, val, len);
     if (ranges_overlap(addr, len, CAP_PM + PCI_PM_CTRL, 2)) {

@@ -16,6 +16,8 @@
 #include "hw/zdrive/fault.h"
 #include "hw/zdrive/request.h"
 
+#define ZD_LINK_HELD    32
+
 typedef enum ZdReset {
     ZD_RESET_POWER_ON,      /* volatile settings return to their defaults */
     ZD_RESET_COMRESET,      /* hardware reset, ACS-2 4.2 (SATA OOB) */
@@ -122,6 +124,8 @@ void zd_link_submit(ZdLink *link, ZdRequest *req);
 void zd_link_abort(ZdLink *link, ZdRequest *req);
 /* Drop every request (ZdHostOps.drop), then reset the device. */
 void zd_link_reset(ZdLink *link, ZdReset kind);
+/* Drop every request that the device has not seen yet. */
+void zd_link_abort_waiting(ZdLink *link);
 /* Drop every request; the device keeps its state. */
 void zd_link_abort_all(ZdLink *link);
 
@@ -131,7 +135,8 @@ void zd_link_complete(ZdRequest *req);
  * @failed and all other queued commands end in ZdHostOps.queue_error.  Queued
  * commands that come later wait, and others overtake them, until the device
  * calls zd_link_queue_resume() or is reset; so none is lost that was under way
- * to the device when the error happened.
+ * to the device when the error happened.  At most ZD_LINK_HELD wait like that;
+ * the device sees the others at once, and refuses them.
  */
 void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
 void zd_link_queue_resume(ZdLink *link);

@@ -71,6 +71,7 @@ typedef struct ZdMediaOp {
     struct iovec local_iov[ZD_MEDIA_LOCAL_IOV];
     bool mapped;                /* @iov points to guest pages */
     void *bounce;               /* for what cannot be mapped */
+    uint64_t bounced;           /* its length in the medium's account */
     bool (*step)(ZdRequest *req);   /* starts the next of several store ops */
     bool stepping;              /* @step is on the stack */
     void *ranges;               /* of a trim: what is left of it */

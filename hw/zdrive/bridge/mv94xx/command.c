@@ -240,11 +240,11 @@ void mv_command_abort(MvCore *core, unsigned slot)
 
 void mv_command_abort_unissued(MvCore *core)
 {
-    unsigned slot;
+    unsigned n;
 
-    for (slot = 0; slot < MV_SLOTS; slot++) {
-        if (core->slot[slot] && !core->slot[slot]->req.started) {
-            mv_command_abort(core, slot);
+    for (n = 0; n < MV_PHYS; n++) {
+        if (core->phy[n].link) {
+            zd_link_abort_waiting(core->phy[n].link);
         }
     }
 }

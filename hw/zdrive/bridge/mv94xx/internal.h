@@ -27,6 +27,8 @@ void mv_core_reset(MvCore *core);
 /* ring.c */
 /* Fetch and start what the delivery ring holds. */
 void mv_ring_run(MvCore *core);
+/* tx_timer: the same, later. */
+void mv_ring_go_on(void *opaque);
 /* Post one completion descriptor. */
 void mv_ring_post(MvCore *core, uint32_t entry);
 /* Stop fetching; only a reset of the command issue starts it again. */

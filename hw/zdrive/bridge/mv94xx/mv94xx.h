@@ -20,6 +20,7 @@ typedef struct MvCommand MvCommand;
 /* What a driver can do wrong; each kind is logged once per power-on. */
 typedef enum MvMistake {
     MV_BAD_REGISTER,
+    MV_BAD_WIDTH,
     MV_BAD_INDIRECT,
     MV_BAD_DOORBELL,
     MV_BAD_RING,
@@ -60,6 +61,7 @@ typedef struct MvCore {
     uint16_t rx_prod;           /* last entry written */
     bool tx_stopped;            /* by an error, until the next reset */
     bool tx_running;            /* mv_ring_run() is on the stack */
+    QEMUTimer *tx_timer;        /* it goes on when others had their turn */
     bool done_unread;           /* DONE rose after the last INT_STAT read */
 
     /* a completion whose index is out, but whose descriptor is not yet */
@@ -102,7 +104,9 @@ struct MvBridge {
     ZdFaults faults;
     uint64_t completions;
     uint64_t interrupts;
+    bool gone;                  /* the card is being unplugged */
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
+    unsigned lines;             /* of mistakes, since the card was made */
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
 };

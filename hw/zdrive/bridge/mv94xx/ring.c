@@ -7,6 +7,13 @@
 #include "internal.h"
 #include "trace.h"
 
+/*
+ * Descriptors that one doorbell, or one turn of the timer, may start.  Where a
+ * command ends within its start, a full ring of the longest ones would keep
+ * QEMU busy for many seconds.
+ */
+#define MOST_AT_ONCE    32
+
 static dma_addr_t reg64(MvCore *core, uint32_t lo)
 {
     return core->regs[lo / 4] | (uint64_t)core->regs[lo / 4 + 1] << 32;
@@ -25,8 +32,14 @@ static bool tx_enabled(MvCore *core)
            (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped;
 }
 
+void mv_ring_go_on(void *opaque)
+{
+    mv_ring_run(opaque);
+}
+
 void mv_ring_run(MvCore *core)
 {
+    unsigned left = MOST_AT_ONCE;
     uint32_t size = core->regs[MV_TX_CFG / 4] & MV_RING_SIZE_MASK;
     uint32_t prod, next, desc;
 
@@ -45,6 +58,12 @@ void mv_ring_run(MvCore *core)
                            "TX_PROD_IDX 0x%x of core %u is outside a ring of "
                            "%u entries", prod, core->number, size);
             mv_ring_stop(core, 0);
+            break;
+        }
+        if (!left--) {
+            /* not "now": QEMU runs what is due before it does other things */
+            timer_mod(core->tx_timer,
+                      qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + 1);
             break;
         }
         next = core->tx_cons == MV_INDEX_NONE || core->tx_cons + 1u >= size ?

@@ -67,6 +67,7 @@ static const VMStateDescription vmstate_core = {
         VMSTATE_UINT32(late_index, MvCore),
         VMSTATE_UINT32(late_entry, MvCore),
         VMSTATE_TIMER_PTR(late_timer, MvCore),
+        VMSTATE_TIMER_PTR(tx_timer, MvCore),
         VMSTATE_END_OF_LIST()
     },
 };
