@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stock QEMU with the card, running a stock kernel, under control.
 
-    with vm.Vm("name", [*vm.root_port(), *vm.card(model="cm84")]).boot() as guest:
+    machine = vm.Vm("name", [*vm.root_port(), *vm.card(model="cm84")])
+    with machine.boot() as guest:
         print(guest.run("lsblk"))
 
 run() executes shell scripts in the guest through an agent on a virtio-serial
