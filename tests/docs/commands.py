@@ -32,7 +32,7 @@ from pathlib import Path
 import pages
 from zdlib import apt, cli, cpio, kernel, paths, qmp, tap, testrun
 
-TIMEOUT = 400
+TIMEOUT = 280
 SHOWN_LINES = 40
 QEMU = "qemu-system-x86_64"
 # QEMU with one of these ends by itself: help, a monitor or a kernel ends it.
@@ -42,6 +42,9 @@ RUN_ENDS = re.compile(r"\s--(help|print)\b")
 PROMPT = b"zdrive:~# "
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\x1b[()].|\r|\x08")
+# What the kernel says on a guest's console, at any moment.
+KERNEL = re.compile(r"\[ *\d+\.\d{6}\] .*\n?")
+PANIC = b"end Kernel panic"
 # A page that shows an error shows a command that fails.
 ERROR = re.compile(r"^(?:qemu-system-x86_64|zdrive): ", re.MULTILINE)
 
@@ -106,6 +109,7 @@ class Reader:
         self.folder = folder
         self.boots = boots
         self._numbers = itertools.count()
+        self._running = set()
         for entry in paths.ROOT.iterdir():
             (folder / entry.name).symlink_to(entry)
         own_kernel(folder)
@@ -124,6 +128,8 @@ class Reader:
         elif QEMU in text and not ENDS.search(text):
             end = self._quit_machine
         code, output = self._run(text, end)
+        if end == self._leave_guest:
+            output = KERNEL.sub("", output)
         said = "\n".join(output.splitlines()[-SHOWN_LINES:])
         if bool(code) != bool(ERROR.search(command.output)):
             return f"exit {code}, it ends with\n{said}"
@@ -155,41 +161,52 @@ class Reader:
                     ["bash", "-c", text], cwd=self.folder, process_group=0,
                     stdin=subprocess.PIPE if end else subprocess.DEVNULL,
                     stdout=output, stderr=output) as process:
-                try:
-                    if end:
-                        end(process, monitor, log)
-                    code = process.wait(TIMEOUT)
-                except subprocess.TimeoutExpired:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    code = "too late"
+                self._running.add(process.pid)
+                code = self._wait(process, end, monitor, log)
+                self._running.discard(process.pid)
         return code, plain(log.read_text(errors="replace"))
 
     @staticmethod
-    def _quit_machine(process, monitor, _log):
-        """Wait until QEMU has made all devices, then end it."""
+    def _wait(process, end, monitor, log):
+        """Help @process to its end; its exit code, or what hinders it."""
         deadline = time.monotonic() + TIMEOUT
-        while process.poll() is None and time.monotonic() < deadline:
-            try:
-                connection, _ = monitor.accept()
-            except TimeoutError:
-                continue
-            # A QEMU that refuses its devices hangs up; it has said why.
-            with connection, contextlib.suppress(qmp.Closed, ConnectionError):
-                machine = qmp.Qmp(connection)
-                machine.greet(TIMEOUT)
-                machine.ask("quit")
-            return
+        while process.poll() is None:
+            if end and end(process, monitor, log):
+                end = None
+            if PANIC in log.read_bytes() or time.monotonic() > deadline:
+                os.killpg(process.pid, signal.SIGKILL)
+                return "panic or too late"
+            time.sleep(0.1)
+        return process.returncode
+
+    @staticmethod
+    def _quit_machine(_process, monitor, _log):
+        """End QEMU once it has made all devices; whether it has."""
+        try:
+            connection, _ = monitor.accept()
+        except TimeoutError:
+            return False
+        # A QEMU that refuses its devices hangs up; it has said why.
+        with connection, contextlib.suppress(qmp.Closed, ConnectionError):
+            machine = qmp.Qmp(connection)
+            machine.greet(TIMEOUT)
+            machine.ask("quit")
+        return True
 
     @staticmethod
     def _leave_guest(process, _monitor, log):
-        """Wait for the shell of the guest, leave it."""
-        deadline = time.monotonic() + TIMEOUT
-        while process.poll() is None and time.monotonic() < deadline:
-            if PROMPT in log.read_bytes():
-                process.stdin.write(b"exit\n")
-                process.stdin.flush()
-                return
-            time.sleep(0.2)
+        """Leave the shell of the guest once it is there."""
+        there = PROMPT in log.read_bytes()
+        if there:
+            process.stdin.write(b"exit\n")
+            process.stdin.flush()
+        return there
+
+    def kill(self, *_):
+        """End everything at once: Meson gives up."""
+        for pid in self._running:
+            os.killpg(pid, signal.SIGKILL)
+        os._exit(1)
 
 
 def main(name):
@@ -204,6 +221,7 @@ def main(name):
         with tempfile.TemporaryDirectory() as folder:
             boots = page == pages.README
             reader = Reader(Path(folder), boots)
+            signal.signal(signal.SIGTERM, reader.kill)
             # Those of README take long, and none needs what another made.
             with futures.ThreadPoolExecutor(2 if boots else 1) as pool:
                 problems = pool.map(reader.type, found)

@@ -68,6 +68,27 @@ def attributes(profile):
                 read(f"hw/zdrive/catalog/{profile}.c"))}
 
 
+def logs():
+    """Address and way of reading of each log, the directory too."""
+    ways = {(True, True): "both", (True, False): "EXT",
+            (False, True): "SMART"}
+    return {("00h", "both")} | {
+        (f"{address.upper()}h", ways[ext != "0", smart != "0"])
+        for address, ext, smart in re.findall(
+            r"\{ 0x(\w\w), (\d+), (\d+) \}",
+            read("hw/zdrive/catalog/sf2282.c"))}
+
+
+def documented_logs():
+    """The same from the page, a range of addresses spelled out."""
+    found = set()
+    for addresses, way, _ in table("docs/ssd.rst", "logs"):
+        first, _, last = addresses.replace("h", "").partition("-")
+        found |= {(f"{address:02X}h", way) for address in
+                  range(int(first, 16), int(last or first, 16) + 1)}
+    return found
+
+
 def products():
     """Model, title, SSDs, capacities, id and firmware of each card."""
     text = read("hw/zdrive/catalog/catalog.c")
@@ -135,6 +156,7 @@ def main():
     same("SMART attributes", {row[:4] for row in
                               table("docs/ssd.rst", "smart-attributes")},
          attributes("sf2282") | attributes("sf2582"))
+    same("logs", documented_logs(), logs())
     return report.end()
 
 

@@ -610,11 +610,11 @@ static void test_pcs_cmd_rst(void)
     ZtCard *card = zt_boot(ZT_CARD);
     ZtCore *core = &card->core[0];
     unsigned slot;
+    ZtCmd cmd;
 
     zt_core_start(core);
     for (slot = 0; slot < 4; slot++) {
-        ZtCmd cmd = zt_cheap(0, slot);
-
+        cmd = zt_cheap(0, slot);
         zt_queue(core, &cmd);
     }
     zt_doorbell(core);
@@ -626,6 +626,17 @@ static void test_pcs_cmd_rst(void)
     for (slot = 0; slot < 4; slot++) {
         g_assert_false(zt_slot_active(core, slot));
     }
+
+    /* nor is there anything left of what was not even fetched */
+    zt_core_write(core, MVS_PCS, 0x58);
+    cmd = zt_cheap(0, 9);
+    zt_queue(core, &cmd);
+    zt_doorbell(core);
+    zt_core_write(core, MVS_PCS, 0x58 | PCS_CMD_RST);
+    zt_core_write(core, MVS_PCS, 0x59);
+    zt_assert_quiet(core);
+    cmd = zt_cheap(0, 10);
+    zt_good(core, &cmd);
     zt_quit(card);
 }
 
