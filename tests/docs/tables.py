@@ -121,8 +121,11 @@ def properties():
         env={**os.environ, "LD_PRELOAD": os.environ["ZDRIVE_SO"]},
         stdout=subprocess.PIPE).stdout
     listed = set(re.findall(r"^  ([\w-]+)=", shown, re.MULTILINE))
-    ours = set(re.findall(r'DEFINE_PROP_\w+\("([\w-]+)"',
-                          read("hw/zdrive/card/card.c")))
+    ours = set(re.findall(r'DEFINE_PROP_\w+\("([\w-]+)"|'
+                          r'class_property_add_str\(klass, "([\w-]+)"',
+                          read("hw/zdrive/card/card.c") +
+                          read("hw/zdrive/card/faults.c")))
+    ours = {name for names in ours for name in names if name}
     return listed & ours
 
 
