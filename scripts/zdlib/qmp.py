@@ -4,12 +4,14 @@
 import json
 import time
 
+from zdlib import ui
 
-class Closed(Exception):
+
+class Closed(ui.Failure):
     """QEMU has closed the connection, usually because it is gone."""
 
 
-class Refused(Exception):
+class Refused(ui.Failure):
     """QEMU has answered a command with an error."""
 
 

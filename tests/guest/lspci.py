@@ -22,7 +22,8 @@ SLOTS = (
 )
 
 CARD = """\
-SCSI storage controller [0100]: OCZ Technology Group, Inc. * [1b85:1084] (rev 02)
+SCSI storage controller [0100]: OCZ Technology Group, Inc. * [1b85:1084] \
+(rev 02)
 	Subsystem: OCZ Technology Group, Inc. * [1b85:1084]
 	Control: I/O+ Mem+ BusMaster+ SpecCycle- MemWINV- VGASnoop- ParErr- \
 Stepping- SERR+ FastB2B- DisINTx-
