@@ -6,6 +6,7 @@
  * on both sides; all that a host can change is in the stream.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "ata-internal.h"
 
 /* The stream holds indexes into this table: append, never reorder. */
@@ -133,11 +134,28 @@ static int ssd_pre_load(void *opaque)
     return 0;
 }
 
+/* What the code takes for granted, where a stream could say otherwise. */
+static int ssd_post_load(void *opaque, int version_id)
+{
+    ZdSsd *ssd = opaque;
+
+    if (ssd->power > ZD_POWER_SLEEP ||
+        ssd->selftest_last > ATA_SELFTEST_ENTRIES ||
+        ssd->sectors > ssd->native_sectors ||
+        ssd->kept_sectors > ssd->native_sectors) {
+        error_report("zdrive: the stream holds an SSD in a state that does "
+                     "not exist");
+        return -EINVAL;
+    }
+    return 0;
+}
+
 const VMStateDescription zd_vmstate_ssd = {
     .name = "zdrive/ssd",
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_load = ssd_pre_load,
+    .post_load = ssd_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64_EQUAL(native_sectors, ZdSsd,
                              "the card has another capacity here"),
