@@ -44,13 +44,16 @@ bool zd_link_restore(ZdLink *link, ZdRequest *req)
         QTAILQ_INSERT_TAIL(&link->waiting, req, next);
         return true;
     }
+    if (!link->dev_ops->restore(link->dev, req, req->resume)) {
+        return false;
+    }
     QTAILQ_INSERT_TAIL(&link->active, req, next);
     if (req->queued) {
         link->active_queued++;
     } else {
         link->active_single++;
     }
-    return link->dev_ops->restore(link->dev, req, req->resume);
+    return true;
 }
 
 const VMStateDescription zd_vmstate_link = {

@@ -254,13 +254,14 @@ bool mv_command_restore(MvCommand *cmd, MvPhy *phy)
     MvCore *core = cmd->core;
 
     if (cmd->slot >= MV_SLOTS || core->slot[cmd->slot] ||
-        cmd->reg_set >= MV_REG_SETS || !phy->link) {
+        cmd->reg_set >= MV_REG_SETS || !phy->link ||
+        !zd_link_restore(phy->link, &cmd->req)) {
         return false;
     }
     cmd->req.complete = command_complete;
     core->slot[cmd->slot] = cmd;
     set_bit(cmd->slot, core->active);
-    return zd_link_restore(phy->link, &cmd->req);
+    return true;
 }
 
 static void sg_add(QEMUSGList *sg, dma_addr_t addr, dma_addr_t len)

@@ -6,6 +6,7 @@
  * on both sides; all that a host can change is in the stream.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "ata-internal.h"
 
 /* The stream holds indexes into this table: append, never reorder. */
@@ -134,14 +135,24 @@ static int ssd_pre_load(void *opaque)
     return 0;
 }
 
+/* What the code takes for granted, where a stream could say otherwise. */
 static int ssd_post_load(void *opaque, int version_id)
 {
     ZdSsd *ssd = opaque;
 
     ssd->firmware[8] = 0;
     ssd->new_firmware[8] = 0;
-    return ssd->image_len % ZD_SECTOR_SIZE ||
-           ssd->image_len > ATA_IMAGE_BLOCKS * ZD_SECTOR_SIZE ? -EINVAL : 0;
+    if (ssd->power > ZD_POWER_SLEEP ||
+        ssd->selftest_last > ATA_SELFTEST_ENTRIES ||
+        ssd->sectors > ssd->native_sectors ||
+        ssd->kept_sectors > ssd->native_sectors ||
+        ssd->image_len % ZD_SECTOR_SIZE ||
+        ssd->image_len > ATA_IMAGE_BLOCKS * ZD_SECTOR_SIZE) {
+        error_report("zdrive: the stream holds an SSD in a state that does "
+                     "not exist");
+        return -EINVAL;
+    }
+    return 0;
 }
 
 const VMStateDescription zd_vmstate_ssd = {
