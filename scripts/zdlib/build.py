@@ -64,6 +64,13 @@ def module():
     return paths.MODULE
 
 
+def bench():
+    """Build the bench of the flash model and return its path."""
+    _compile(qemusrc.headers(), False, [paths.BENCH.name],
+             f"Building {paths.BENCH.name}")
+    return paths.BENCH
+
+
 def everything(qtest):
     """Build zdrive.so and all tests, with @qtest those of registers too."""
     qemu = qemusrc.qtest() if qtest else qemusrc.headers()

@@ -11,6 +11,7 @@ EXAMPLES = """\
 examples:
   scripts/zdrive demo            boot Debian's own kernel on the card
   scripts/zdrive run             an interactive guest with the card
+  scripts/zdrive bench           how fast a card is, without a guest
   scripts/zdrive test            every test
   scripts/zdrive test unit house only the fast ones
 
@@ -24,7 +25,7 @@ needs root; once they are there, an ordinary user will do.
 # Commands with a module of their own: add_parser(subparsers), main(args)
 # and optionally prepare(), which is what `setup` does for them beforehand.
 MODULES = tuple(importlib.import_module(f"zdlib.{name}")
-                for name in ("demo", "run")
+                for name in ("demo", "run", "bench")
                 if importlib.util.find_spec(f"zdlib.{name}"))
 
 
