@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bench.h"
 
@@ -311,6 +312,11 @@ static void load_file(BenchCard *card, const char *name)
     bench_card_classes(card, classes, count);
 }
 
+static void huge_pages(void *block, size_t size)
+{
+    madvise(block, size, MADV_HUGEPAGE);
+}
+
 int main(int argc, char **argv)
 {
     g_autoptr(GOptionContext) context = g_option_context_new(NULL);
@@ -319,6 +325,7 @@ int main(int argc, char **argv)
     g_autofree BenchResult *r = g_new0(BenchResult, 1);
     BenchCard *card;
 
+    zd_flash_set_advise(huge_pages);
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, &error)) {
         bad("%s: see --help", error->message);

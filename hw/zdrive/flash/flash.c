@@ -250,6 +250,13 @@ static int64_t flash_write(ZdFlash *f, ZdFlashCmd *cmd, int64_t now)
     return t;
 }
 
+void zd_flash_expect(const ZdFlash *f, uint64_t lba)
+{
+    if (lba < f->sectors) {
+        zd_map_prefetch(&f->map, lba / SECTORS_PER_PAGE);
+    }
+}
+
 int64_t zd_flash_submit(ZdFlash *f, ZdFlashCmd *cmd, int64_t now)
 {
     int64_t end;

@@ -88,10 +88,7 @@ static bool gc_next(ZdFlash *f, uint32_t *page)
         gc->batch_at = gc->batch_count = 0;
         while (gc->batch_count < ZD_GC_BATCH &&
                zd_log_next(&gc->reader, &gc->batch[gc->batch_count])) {
-            uint32_t p = gc->batch[gc->batch_count++];
-
-            __builtin_prefetch(&f->map.leaf[p >> ZD_LEAF_SHIFT]
-                               [p & (ZD_LEAF_PAGES - 1)], 1);
+            zd_map_prefetch(&f->map, gc->batch[gc->batch_count++]);
         }
         if (!gc->batch_count) {
             return false;

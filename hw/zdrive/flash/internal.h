@@ -108,6 +108,8 @@ int64_t zd_nand_program(ZdNand *n, int64_t t, uint32_t die, bool upper,
 
 /* map.c */
 
+#define ZD_LEAF_BLOCK       512     /* leaves that are allocated together */
+
 typedef struct ZdMap {
     uint32_t pages;             /* of the medium */
     uint32_t leaves;
@@ -115,6 +117,7 @@ typedef struct ZdMap {
     uint16_t *breaks;           /* of each leaf: neighbours that lie apart */
     uint32_t run_gap;           /* pages that a run may skip (parity) */
     uint32_t touched;           /* leaves that exist */
+    GPtrArray *blocks;          /* of the memory that they are in */
     uint64_t mapped;
 } ZdMap;
 
@@ -129,6 +132,16 @@ static inline uint32_t zd_map_get(const ZdMap *m, uint32_t page)
     return leaf ? leaf[page & (ZD_LEAF_PAGES - 1)] : ZD_ENTRY_NONE;
 }
 
+/* A random page of a large map is not in the cache; ask for it early. */
+static inline void zd_map_prefetch(const ZdMap *m, uint32_t page)
+{
+    const uint32_t *leaf = m->leaf[page >> ZD_LEAF_SHIFT];
+
+    if (leaf) {
+        __builtin_prefetch(&leaf[page & (ZD_LEAF_PAGES - 1)], 1);
+    }
+}
+
 /* Whether @b lies right behind @a, or neither is anywhere. */
 static inline bool zd_map_run(const ZdMap *m, uint32_t a, uint32_t b)
 {
@@ -140,6 +153,8 @@ static inline bool zd_map_run(const ZdMap *m, uint32_t a, uint32_t b)
 
 /* Returns the old entry. */
 uint32_t zd_map_set(ZdMap *m, uint32_t page, uint32_t entry);
+/* Make a leaf of untouched pages. */
+uint32_t *zd_map_leaf(ZdMap *m, uint32_t leaf);
 /* Count the breaks of a leaf anew, after its entries were loaded. */
 void zd_map_recount(ZdMap *m, uint32_t leaf);
 

@@ -21,16 +21,11 @@ void zd_sata_init(ZdFlash *f)
     } else {
         zd_calendar_clear(&f->link);
     }
-    f->link_rate = zd_rate(p->link_mbps);
+    /* a frame's overhead is spread over the bytes that fill it */
+    f->link_rate = zd_rate(p->link_mbps) +
+                   ((uint64_t)p->fis_ns << 20) / p->fis_bytes;
     f->read_rate = zd_rate(p->read_mbps);
     f->write_rate = zd_rate(p->write_mbps);
-}
-
-static int64_t link_ns(const ZdFlash *f, uint32_t bytes)
-{
-    /* a frame's overhead is spread over the bytes that fill it */
-    return zd_rate_ns(f->link_rate, bytes) +
-           (int64_t)bytes * f->p->fis_ns / f->p->fis_bytes;
 }
 
 /*
@@ -40,14 +35,14 @@ static int64_t link_ns(const ZdFlash *f, uint32_t bytes)
 int64_t zd_sata_read(ZdFlash *f, int64_t t, uint32_t bytes)
 {
     return zd_calendar_take(&f->link, t,
-                            MAX(link_ns(f, bytes),
-                                zd_rate_ns(f->read_rate, bytes)));
+                            zd_rate_ns(MAX(f->link_rate, f->read_rate),
+                                       bytes));
 }
 
 /* Data from the host; @begin is when its first byte may have come. */
 int64_t zd_sata_write(ZdFlash *f, int64_t t, uint32_t bytes, int64_t *begin)
 {
-    int64_t ns = link_ns(f, bytes);
+    int64_t ns = zd_rate_ns(f->link_rate, bytes);
     int64_t end = zd_calendar_take(&f->link, t, ns);
 
     *begin = MAX(t, end - ns);

@@ -282,8 +282,7 @@ static void map(Cursor *c, ZdFlash *f)
             break;
         }
         if (!f->map.leaf[i]) {
-            f->map.leaf[i] = g_new0(uint32_t, ZD_LEAF_PAGES);
-            f->map.touched++;
+            zd_map_leaf(&f->map, i);
         }
         map_leaf(c, f->map.leaf[i]);
     }

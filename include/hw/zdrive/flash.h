@@ -139,9 +139,18 @@ ZdFlash *zd_flash_new(const ZdFlashParams *params, uint64_t sectors,
 void zd_flash_free(ZdFlash *f);
 
 /*
+ * Called with each block of memory that the maps of large media take, so that
+ * the caller may ask the kernel for huge pages; see map.c.  For all models.
+ */
+typedef void ZdFlashAdvise(void *block, size_t size);
+void zd_flash_set_advise(ZdFlashAdvise *advise);
+
+/*
  * Each returns the time of completion, never before @now.  Ranges outside of
  * the medium are cut off.
  */
+/* A command for @lba is queued and comes soon: saves a wait for memory. */
+void zd_flash_expect(const ZdFlash *f, uint64_t lba);
 int64_t zd_flash_submit(ZdFlash *f, ZdFlashCmd *cmd, int64_t now);
 int64_t zd_flash_flush(ZdFlash *f, int64_t now);
 int64_t zd_flash_trim(ZdFlash *f, uint64_t lba, uint64_t sectors, int64_t now);
