@@ -28,7 +28,7 @@
 
 /* Conditioning for the steady state, in units of the whole card's capacity. */
 #define SETTLE_WINDOW       0.25
-#define SETTLE_WINDOWS_MAX  64
+#define SETTLE_WINDOWS_MAX  96
 #define SETTLE_CHANGE       0.005
 
 /* SSDs are scaled down to this when a test needs all of the card. */
@@ -257,6 +257,7 @@ static void settle(BenchCard *card, uint64_t span, uint8_t class,
 {
     uint64_t pages = span / card->ssds / ZD_FLASH_PAGE * SETTLE_WINDOW;
     ZdFlash *first = card->ssd[0].flash;
+    uint64_t turned = 0;        /* bytes programmed since space ran short */
     double last = 0;
 
     for (unsigned i = 0; i < SETTLE_WINDOWS_MAX; i++) {
@@ -265,7 +266,8 @@ static void settle(BenchCard *card, uint64_t span, uint8_t class,
         zd_flash_stats_reset(first);
         scatter(card, span, class, pages, seed);
         zd_flash_counters(first, &n);
-        if (n.collecting && i >= 2 &&
+        turned += n.collecting ? n.nand_data_bytes : 0;
+        if (turned > n.raw_bytes &&
             fabs(n.write_amplification - last) < SETTLE_CHANGE * last) {
             break;
         }

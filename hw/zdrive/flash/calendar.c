@@ -5,8 +5,9 @@
  * Commands are reserved when they arrive, but want the resource later and not
  * in the order in which they arrived: a page whose die is busy for another
  * millisecond must not keep the bus from the next one.  "Busy until" cannot
- * express that gap; slots can, at the price of their grain.  A slot is filled
- * from its front, so a queue without gaps gets exactly first come first served.
+ * express that gap; slots can, at the price of their grain.  Of each slot, one
+ * stretch is in use; what comes later goes behind it, what comes earlier before
+ * it.  So whoever comes in order of time gets exactly first come first served.
  */
 #include <string.h>
 
@@ -15,7 +16,7 @@
 void zd_calendar_init(ZdCalendar *c, uint32_t slots, uint32_t shift)
 {
     *c = (ZdCalendar) {
-        .used = g_new0(uint16_t, slots),
+        .used = g_new0(ZdSlot, slots),
         .slots = slots,
         .shift = shift,
     };
@@ -44,7 +45,7 @@ static void calendar_reach(ZdCalendar *c, int64_t slot)
         return;
     }
     for (; c->head <= slot; c->head++) {
-        c->used[c->head & mask] = 0;
+        c->used[c->head & mask] = (ZdSlot) { 0 };
     }
 }
 
@@ -60,8 +61,8 @@ int64_t zd_calendar_take(ZdCalendar *c, int64_t t, int64_t amount)
         t = slot << c->shift;
     }
     for (;;) {
-        int64_t start, begin, part;
-        uint16_t *used;
+        int64_t start, from, part;
+        ZdSlot *used;
 
         if (slot >= c->full_from && slot < c->full_to) {
             slot = c->full_to;
@@ -71,16 +72,28 @@ int64_t zd_calendar_take(ZdCalendar *c, int64_t t, int64_t amount)
         }
         used = &c->used[slot & mask];
         start = slot << c->shift;
-        begin = MAX(t, start + *used);
-        part = MIN(amount, start + size - begin);
-        if (part > 0) {
-            *used += part;
+        from = MAX(t - start, 0);
+        if (from < used->first) {
+            part = MIN(amount, used->first - from);
+            used->first = from;
             amount -= part;
             if (amount == 0) {
-                return begin + part;
+                return start + from + part;
             }
         }
-        if (*used == size) {
+        from = MAX(from, used->end);
+        part = MIN(amount, size - from);
+        if (part > 0) {
+            if (!used->end) {
+                used->first = from;
+            }
+            used->end = from + part;
+            amount -= part;
+            if (amount == 0) {
+                return start + from + part;
+            }
+        }
+        if (used->first == 0 && used->end == size) {
             if (slot != c->full_to) {
                 c->full_from = slot;
             }

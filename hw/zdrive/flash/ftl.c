@@ -201,7 +201,7 @@ static void ftl_open(ZdFlash *f, ZdStream *s, int64_t t)
         zd_gc_force(f, t);
     }
     do {
-        number = zd_wear_pick_free(f);
+        number = zd_wear_pick_free(f, s == &f->moved);
         g_assert(number);
         f->free--;
         f->sb[number].state = ZD_SB_OPEN;

@@ -51,10 +51,14 @@ static inline uint32_t zd_entry_class(uint32_t entry)
 
 /* calendar.c: bandwidth of a shared resource, with gaps that can be filled. */
 
+typedef struct ZdSlot {
+    uint16_t first, end;        /* ns of the slot that are in use; 0, 0: none */
+} ZdSlot;
+
 typedef struct ZdCalendar {
-    uint16_t *used;             /* ns in use of each slot of the ring */
+    ZdSlot *used;               /* a ring */
     uint32_t slots;             /* power of two */
-    uint32_t shift;             /* log2 of the slot in ns */
+    uint32_t shift;             /* log2 of the slot in ns, at most 15 */
     int64_t head;               /* slots from here on are not in use */
     int64_t full_from, full_to; /* a run of slots that are full */
 } ZdCalendar;
@@ -356,7 +360,7 @@ void zd_gc_idle(ZdFlash *f, int64_t from, int64_t until);
 void zd_gc_resume(ZdFlash *f);
 
 /* wear.c */
-uint32_t zd_wear_pick_free(const ZdFlash *f);
+uint32_t zd_wear_pick_free(const ZdFlash *f, bool cold);
 /* A victim for wear levelling, or 0. */
 uint32_t zd_wear_victim(const ZdFlash *f);
 /* Bad blocks; false when the superblock is lost. */

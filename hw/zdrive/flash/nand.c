@@ -4,7 +4,8 @@
  * one page at a time.
  *
  * Reads go first: one that arrives while a program runs waits for it to end,
- * but passes a program that is still queued, which is then that much later.
+ * but passes a program that is still queued, which is then that much later (the
+ * transfer of its data stays where it was reserved).
  */
 #include <string.h>
 
@@ -18,7 +19,7 @@ void zd_nand_init(ZdNand *n, const ZdFlashParams *p, uint32_t dies)
 {
     const ZdFlashNand *nand = p->nand;
 
-    n->dies = dies;
+    *n = (ZdNand) { .dies = dies };
     n->channels = MIN(MAX(p->channels, 1), ZD_MAX_CHANNELS);
     n->planes = nand->planes;
     n->read_ns = nand->read_ns;
@@ -52,6 +53,7 @@ int64_t zd_nand_read(ZdNand *n, int64_t t, uint32_t die, uint32_t bytes)
 {
     ZdDie *d = &n->die[die];
     int64_t start = MAX(t, d->read_busy);
+    bool passes = start < d->prog_end_before || start < d->prog_start;
     int64_t end;
 
     if (start < d->prog_end_before) {
@@ -62,7 +64,7 @@ int64_t zd_nand_read(ZdNand *n, int64_t t, uint32_t die, uint32_t bytes)
     end = zd_calendar_take(&n->channel[die % n->channels],
                            start + n->read_ns, zd_rate_ns(n->bus, bytes));
     d->read_busy = end;
-    if (start < d->prog_start) {
+    if (passes) {
         int64_t late = MAX(end - d->prog_start, 0);
 
         d->prog_start += late;

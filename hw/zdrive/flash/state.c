@@ -122,8 +122,8 @@ static void calendar(Cursor *c, ZdCalendar *cal)
     time64(c, &cal->full_to);
     /* pairs of slot and use, ended by one beyond the ring */
     for (uint32_t i = 0; c->out && i < cal->slots; i++) {
-        if (cal->used[i]) {
-            uint32_t used = cal->used[i];
+        if (cal->used[i].end) {
+            uint32_t used = cal->used[i].first << 16 | cal->used[i].end;
 
             u32(c, &i);
             u32(c, &used);
@@ -143,8 +143,12 @@ static void calendar(Cursor *c, ZdCalendar *cal)
             c->bad |= last > cal->slots;
             break;
         }
-        below(c, &used, (1u << cal->shift) + 1);
-        cal->used[last] = used;
+        u32(c, &used);
+        cal->used[last] = (ZdSlot) { used >> 16, used & 0xffff };
+        if (used >> 16 > (used & 0xffff) ||
+            (used & 0xffff) > 1u << cal->shift) {
+            c->bad = true;
+        }
     }
     /* a run of full slots that is none would make a reservation skip far */
     if (cal->full_to > cal->head || cal->full_from > cal->full_to) {

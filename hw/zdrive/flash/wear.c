@@ -6,7 +6,7 @@
 #include "internal.h"
 
 /* Every so many collections, look for cold data on young blocks. */
-#define LEVEL_EVERY         32
+#define LEVEL_EVERY         16
 
 /* The slowest that the throttle makes a page: 10 MB/s. */
 #define THROTTLE_MAX_NS     400000
@@ -23,13 +23,15 @@ static uint64_t wear_random(ZdFlash *f)
     return x ^ (x >> 31);
 }
 
-uint32_t zd_wear_pick_free(const ZdFlash *f)
+/* Data that was collected is likely to stay: it goes to the oldest blocks. */
+uint32_t zd_wear_pick_free(const ZdFlash *f, bool cold)
 {
-    uint32_t best = 0, least = UINT32_MAX;
+    uint32_t best = 0;
 
     for (uint32_t i = 1; i < f->superblocks; i++) {
-        if (f->sb[i].state == ZD_SB_FREE && f->sb[i].erases < least) {
-            least = f->sb[i].erases;
+        if (f->sb[i].state == ZD_SB_FREE &&
+            (!best || (cold ? f->sb[i].erases > f->sb[best].erases :
+                              f->sb[i].erases < f->sb[best].erases))) {
             best = i;
         }
     }
