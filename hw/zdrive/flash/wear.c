@@ -49,7 +49,9 @@ uint32_t zd_wear_victim(const ZdFlash *f)
         const ZdSuperblock *sb = &f->sb[i];
 
         most = MAX(most, sb->erases);
-        if (sb->state == ZD_SB_CLOSED && sb->erases < least) {
+        /* what is mostly stale comes round by itself */
+        if (sb->state == ZD_SB_CLOSED && sb->valid > f->sb_bytes / 2 &&
+            sb->erases < least) {
             least = sb->erases;
             best = i;
         }
