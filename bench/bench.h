@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * zdrive-bench: a card of the catalogue, without QEMU and without a guest, under
- * a load in virtual time.  What its files share.
+ * zdrive-bench: a card of the catalogue, without QEMU and without a guest,
+ * under a load in virtual time.  What its files share.
  */
 #ifndef ZDRIVE_BENCH_H
 #define ZDRIVE_BENCH_H
@@ -124,7 +124,7 @@ static inline uint64_t bench_random(uint64_t *state)
 /* 0 <= result < 1 */
 static inline double bench_chance(uint64_t *state)
 {
-    return (bench_random(state) >> 11) * 0x1p-53;
+    return (bench_random(state) >> 11) / 9007199254740992.0;
 }
 
 #endif

@@ -11,7 +11,7 @@
 
 #define SPAN_PAGES      (1u << 18)      /* 1 GiB */
 #define COMMANDS        8000000
-#define AHEAD           4               /* of the queue that the device sees */
+#define AHEAD           8               /* of the queue that the device sees */
 
 /* Of this process: other work on the machine must not count. */
 static int64_t cpu_us(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DuraWrite's estimate: its ends, its order, and liblz4 as the oracle where that
- * library is installed (any desktop has it; nothing is linked).
+ * DuraWrite's estimate: its ends, its order, and liblz4 as the oracle where
+ * that library is installed (any desktop has it; nothing is linked).
  */
 #include <dlfcn.h>
 #include <string.h>

@@ -69,9 +69,9 @@ static const ZdCapacity revo350_x4_capacities[] = {
  * class 0100, subsystem = device: seen on the sibling cards 1021 and 1041
  * (1.2).
  *
- * RevoDrives: ids of 1021, 1041 and 1095:3124 are seen (1.1); a Revo card has one
- * model, named as its type, but for the RevoDrive 350, whose 240 GB card is
- * another board.
+ * RevoDrives: ids of 1021, 1041 and 1095:3124 are seen (1.1); a Revo card has
+ * one model, named as its type, but for the RevoDrive 350, whose 240 GB card
+ * is another board.
  *
  * Models: seen in smartmontools' drive database (2.3).
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Flash parameters of the SF-2281 with 25 nm asynchronous NAND (RevoDrive 3, X2).
+ * Flash parameters of the SF-2281 with 25 nm asynchronous NAND (RevoDrive 3 and
+ * RevoDrive 3 X2).
  *
  * Beside each value: unit; where it is from; "data sheet", "measured" or
  * "fitted" (to the calibration rows of published.csv).  Sections A are those of

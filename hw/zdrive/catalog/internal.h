@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of catalog/ share: the profiles and parameters that the product
- * table in catalog.c refers to.  One file each.
+ * What the files of catalog/ share: the profiles and parameters that the
+ * product table in catalog.c refers to.  One file each.
  */
 #ifndef ZDRIVE_CATALOG_INTERNAL_H
 #define ZDRIVE_CATALOG_INTERNAL_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SSD profile of the SandForce SF-1222 (RevoDrive, RevoDrive X2), firmware 1.20.
+ * SSD profile of the SandForce SF-1222 (RevoDrive and X2), firmware 1.20.
  *
- * real-cards.md 2.4: SATA 2.6 at 3 Gb/s, ATA8-ACS revision 6, no APM, SCT 003Dh,
- * offline capabilities 7Fh, no attributes 201, 204 and 230, constant temperature.
- * Inferred: that the SSD takes TRIM (the SiI3124 driver does not pass it on),
- * self-test times and logs as in sf2282.c; attribute values as there.
+ * real-cards.md 2.4: SATA 2.6 at 3 Gb/s, ATA8-ACS revision 6, no APM, SCT
+ * 003Dh, offline capabilities 7Fh, no attributes 201, 204 and 230, constant
+ * temperature.  Inferred: that the SSD takes TRIM (the SiI3124's driver does
+ * not pass it on), self-test times, logs and attribute values as in sf2282.c.
  */
 #include "internal.h"
 

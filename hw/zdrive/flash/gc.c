@@ -79,22 +79,26 @@ static uint64_t gc_gain(const ZdFlash *f)
                f->sb_bytes / LEAST_GAIN);
 }
 
-/* The next page of the victim's log. */
+/* The next page of the victim's log; the map has been asked for it before. */
 static bool gc_next(ZdFlash *f, uint32_t *page)
 {
     ZdCollector *gc = &f->gc;
 
-    if (gc->batch_at == gc->batch_count) {
-        gc->batch_at = gc->batch_count = 0;
-        while (gc->batch_count < ZD_GC_BATCH &&
-               zd_log_next(&gc->reader, &gc->batch[gc->batch_count])) {
-            zd_map_prefetch(&f->map, gc->batch[gc->batch_count++]);
+    while (gc->batch_count < ZD_GC_BATCH) {
+        uint32_t at = (gc->batch_at + gc->batch_count) % ZD_GC_BATCH;
+
+        if (!zd_log_next(&gc->reader, &gc->batch[at])) {
+            break;
         }
-        if (!gc->batch_count) {
-            return false;
-        }
+        zd_map_prefetch(&f->map, gc->batch[at]);
+        gc->batch_count++;
     }
-    *page = gc->batch[gc->batch_at++];
+    if (!gc->batch_count) {
+        return false;
+    }
+    *page = gc->batch[gc->batch_at];
+    gc->batch_at = (gc->batch_at + 1) % ZD_GC_BATCH;
+    gc->batch_count--;
     return true;
 }
 

@@ -190,7 +190,7 @@ typedef enum ZdSbState {
     ZD_SB_OPEN,
     ZD_SB_CLOSED,
     ZD_SB_VICTIM,
-    ZD_SB_DEAD,                 /* lost to bad blocks; number 0 from the start */
+    ZD_SB_DEAD,                 /* lost to bad blocks; number 0 always is */
 } ZdSbState;
 
 typedef struct ZdSuperblock {

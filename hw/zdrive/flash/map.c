@@ -31,8 +31,8 @@ void zd_flash_set_advise(ZdFlashAdvise *advise)
 }
 
 /*
- * Memory comes in blocks of 2 MiB, which the kernel can back with one huge page:
- * random access to a large map is mostly misses of the TLB otherwise.
+ * Memory comes in blocks of 2 MiB, which the kernel can back with one huge
+ * page: random access to a large map is mostly misses of the TLB otherwise.
  */
 uint32_t *zd_map_leaf(ZdMap *m, uint32_t leaf)
 {

@@ -92,11 +92,13 @@ bool zd_wear_erase(ZdFlash *f, uint32_t number)
 {
     ZdSuperblock *sb = &f->sb[number];
     uint32_t blocks = f->row_units * f->nand.planes;
-    double worn = (double)++sb->erases / f->p->nand->endurance;
-    double chance = worn * worn * worn * worn * blocks / 1000;
+    double worn, chance;
 
+    sb->erases++;
+    worn = (double)sb->erases / f->p->nand->endurance;
+    chance = worn * worn * worn * worn * blocks / 1000;
     f->n.erases += blocks;
-    if ((wear_random(f) >> 11) * 0x1p-53 >= chance) {
+    if ((wear_random(f) >> 11) / 9007199254740992.0 >= chance) {
         return true;
     }
     f->n.erase_fails++;

@@ -60,8 +60,7 @@ typedef struct ZdFlashParams {
     uint32_t map_load_ns;           /* fetching a part of the map from NAND */
     uint32_t map_cached;            /* parts (4 MiB of LBAs each) in SRAM */
     uint32_t map_runs;              /* a part with more runs is "broken" */
-    uint32_t collect_write_ns;      /* extra on a random write while space
-                                     * has to be collected */
+    uint32_t collect_write_ns;      /* extra, random, while collecting */
 
     /* write buffer: on-chip SRAM and the NAND page registers */
     uint32_t buffer_bytes;
@@ -77,7 +76,7 @@ typedef struct ZdFlashParams {
     /* flash translation layer */
     uint32_t channels;
     uint32_t raw_ppm;               /* raw NAND bytes per user byte */
-    uint32_t raise_dies;            /* with so many, one of a stripe is parity */
+    uint32_t raise_dies;            /* so many or more: one is for parity */
     uint32_t reserve_ppm;           /* of raw: map, journal, bad blocks */
     uint32_t factory_bad_ppm;       /* of blocks */
     uint32_t wear_delta;            /* spread of erases that is put right */
