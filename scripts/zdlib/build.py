@@ -74,6 +74,13 @@ def module():
     return paths.MODULE
 
 
+def bench():
+    """Build the bench of the flash model and return its path."""
+    _compile(qemusrc.headers(), (), [paths.BENCH.name],
+             f"Building {paths.BENCH.name}")
+    return paths.BENCH
+
+
 def everything(*wanted):
     """Build zdrive.so and all tests, those of TEST_OPTIONS if @wanted."""
     qemu = qemusrc.qtest() if wanted else qemusrc.headers()

@@ -13,5 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 MODULE = BUILD / "zdrive.so"
+BENCH = BUILD / "zdrive-bench"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache",
              "qemu-zdrive")
