@@ -192,6 +192,7 @@ void bench_trace(const BenchOptions *o, BenchCard *card, BenchResult *r)
               g_array_index(o->depths, BenchShare, 0).value;
     bench_card_prepare(card, o, o->span ? o->span : bench_card_bytes(card));
     bench_card_tick(card, 0);
-    r->measured_ns = MAX(bench_card_run(card, done, tick, &t), 1);
+    r->measured_ns = bench_card_run(card, done, tick, &t);
+    r->measured_ns = MAX(r->measured_ns, 1);
     g_array_free(t.ios, TRUE);
 }

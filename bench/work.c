@@ -3,12 +3,15 @@
  * A synthetic load: sizes, queue depths, reads and sequential access drawn from
  * distributions, each of which may be a single value, as fio has it.
  *
- * The load is closed: when a request ends, a depth is drawn, and as many are
- * begun as are missing to it.
+ * The load is closed: when a request ends, as many are begun as are missing to
+ * the queue depth.  A depth that was drawn is kept for a while, so that shares
+ * of depths are shares of requests.
  */
 #include <string.h>
 
 #include "bench.h"
+
+#define DEPTH_KEPT      128     /* requests */
 
 typedef struct Work {
     const BenchOptions *o;
@@ -18,6 +21,7 @@ typedef struct Work {
     uint64_t seed;
     uint64_t next;              /* where sequential access goes on */
     unsigned flying, writes;
+    unsigned depth, depth_left;
     uint64_t issued;
     int64_t from, until;
     int64_t busy_since;
@@ -96,10 +100,15 @@ static void issue(Work *w, int64_t now)
 
 static void refill(Work *w, int64_t now)
 {
-    unsigned depth = draw(w->o->depths, &w->seed);
-
-    while (w->flying < MAX(depth, 1) && now < w->until &&
-           (!w->o->ios || w->issued < w->o->ios)) {
+    while (now < w->until && (!w->o->ios || w->issued < w->o->ios)) {
+        if (!w->depth_left) {
+            w->depth = draw(w->o->depths, &w->seed);
+            w->depth_left = DEPTH_KEPT;
+        }
+        if (w->flying >= w->depth) {
+            break;
+        }
+        w->depth_left--;
         issue(w, now);
     }
 }

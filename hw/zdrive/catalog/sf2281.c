@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * SSD profile of the SandForce SF-2281 (RevoDrive 3, X2), firmware 2.25: the
- * one that was dumped (real-cards.md 2.4).  The Z-Drive R4's profile in sf2282.c is
- * inferred from it; the attributes are the same table.
+ * one that was dumped (real-cards.md 2.4).  The Z-Drive R4's profile in
+ * sf2282.c is inferred from it; the attributes are the same table.
  */
 #include "internal.h"
 
