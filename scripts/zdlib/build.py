@@ -69,7 +69,7 @@ def _compile(qemu, wanted, targets, step):
 
 def module():
     """Build zdrive.so and return its path."""
-    _compile(qemusrc.headers(), (), [paths.MODULE.name],
+    _compile(qemusrc.headers(), (), [paths.MODULE.name, paths.ROM.name],
              f"Building {paths.MODULE.name}")
     return paths.MODULE
 

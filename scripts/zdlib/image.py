@@ -96,7 +96,7 @@ def _make_modules(kernel, folder):
         _pack(kernel.modules.parent, folder / "modules.squashfs")
 
 
-def _load_order(kernel, names):
+def load_order(kernel, names):
     """The files of modules @names and of all that these need, as paths
     below the module folder and in an order in which insmod takes them.
 
@@ -127,7 +127,7 @@ def _make_initrd(kernel, folder):
     archive = cpio.Archive()
     archive.add("bin/busybox", busybox.read_bytes(), 0o755)
     shutil.rmtree(root)
-    order = _load_order(kernel, BOOT_MODULES)
+    order = load_order(kernel, BOOT_MODULES)
     for path in order:
         archive.add(f"modules/{Path(path).name}",
                     (kernel.modules / path).read_bytes())

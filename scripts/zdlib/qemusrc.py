@@ -24,7 +24,7 @@ QEMU_IMG = Path("/usr/bin/qemu-img")
 
 PACKAGES = (
     BINARY_PACKAGE, "qemu-utils",
-    "dpkg-dev", "gcc", "libc6-dev", "meson", "ninja-build", "pkg-config",
+    "dpkg-dev", "gcc", "gnu-efi", "libc6-dev", "meson", "ninja-build", "pkg-config",
     "python3",
     "libaio-dev", "libfdt-dev", "libglib2.0-dev", "libpixman-1-dev",
     "liburing-dev",

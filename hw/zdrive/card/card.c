@@ -5,42 +5,13 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/cutils.h"
-#include "qemu/units.h"
 #include "qapi/error.h"
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
 #include "migration/vmstate.h"
 #include "sysemu/runstate.h"
+#include "sysemu/sysemu.h"
 #include "hw/zdrive/card/card.h"
-
-/* Option ROM BAR of the Marvell cards, real-cards.md 1.2. */
-#define ROM_BAR_SIZE    (64 * KiB)
-
-/*
- * Without a ROM file the BAR is there all the same and reads as erased flash.
- * romfile="" and rombar=0 take it away, as for any QEMU device.
- */
-static bool init_rom(ZdCard *card, Error **errp)
-{
-    PCIDevice *pci = PCI_DEVICE(card);
-    Error *err = NULL;
-
-    if (pci->romsize == UINT32_MAX) {
-        pci->romsize = ROM_BAR_SIZE;
-    }
-    if (pci->romfile || !pci->rom_bar) {
-        return true;
-    }
-    memory_region_init_rom(&card->blank_rom, OBJECT(card), "zdrive-rom",
-                           ROM_BAR_SIZE, &err);
-    if (err) {
-        error_propagate(errp, err);
-        return false;
-    }
-    memset(memory_region_get_ram_ptr(&card->blank_rom), 0xFF, ROM_BAR_SIZE);
-    pci_register_bar(pci, PCI_ROM_SLOT, 0, &card->blank_rom);
-    return true;
-}
 
 static void make_ssds(ZdCard *card)
 {
@@ -68,22 +39,6 @@ static void make_ssds(ZdCard *card)
         zd_link_init(&card->link[i], i);
         zd_ssd_setup(card->ssd[i], &cfg, &card->link[i]);
     }
-}
-
-static void write_flash(ZdCard *card)
-{
-    const ZdProduct *product = card->plan.product;
-    MvFlashInfo info = {
-        .ssds = product->ssds,
-        .sas_address = card->plan.hba_wwn,
-    };
-    unsigned i;
-
-    memcpy(info.product_id, product->product_id, sizeof(info.product_id));
-    for (i = 0; i < product->ssds; i++) {
-        info.serial[i] = card->plan.serial[i];
-    }
-    mv_spi_write_card_info(&card->bridge, &info);
 }
 
 static bool open_store(ZdCard *card, Error **errp)
@@ -136,7 +91,8 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         !zd_card_init_config(pci, card->plan.product, errp)) {
         return;
     }
-    if (!init_rom(card, errp) || !open_store(card, errp)) {
+    if (!zd_card_init_rom(card, errp) || !zd_card_open_flash(card, errp) ||
+        !open_store(card, errp)) {
         zd_card_exit_config(pci);
         return;
     }
@@ -145,12 +101,12 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         links[i] = &card->link[i];
     }
     mv_bridge_init(&card->bridge, pci, links);
+    card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
     zd_faults_init(&card->bridge.faults, ZD_FAULT_OF_CARD,
                    card->props.seed + ZD_MAX_MEMBERS);
-    write_flash(card);
-    card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
-    if (card->props.faults && !zd_card_set_faults(card, card->props.faults,
-                                                  errp)) {
+    if (!zd_card_load_flash(card, errp) ||
+        (card->props.faults &&
+         !zd_card_set_faults(card, card->props.faults, errp))) {
         zd_card_exit(pci);
     }
 }
@@ -186,6 +142,8 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_UINT64("wwn", ZdCard, props.wwn, 0),
     DEFINE_PROP_UINT64("seed", ZdCard, props.seed, 0),
     DEFINE_PROP_STRING("timing", ZdCard, props.timing),
+    DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
+    DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -221,6 +179,12 @@ static const struct {
     { "seed", "start of every random choice (default 0)" },
     { "timing", "model: each command takes the SSD's time in virtual time; "
                 "off: as fast as the host (default model)" },
+    { "rom-view", "what the option ROM shows as disks: volume, the RAID-0 of "
+                  "all SSDs, or members, each SSD (default volume, or what "
+                  "the flash says)" },
+    { "flash", "block node of 256 KiB that keeps the SPI flash, and with it "
+               "what the setup utility of the ROM changes; one that is all "
+               "zeros is programmed first" },
 };
 
 static int zd_card_pre_save(void *opaque)
@@ -270,6 +234,13 @@ static const VMStateDescription zd_card_vmstate = {
     },
 };
 
+static void zd_card_instance_init(Object *obj)
+{
+    /* the name of the node on the buses is all that firmware needs */
+    device_add_bootindex_property(obj, &ZDRIVE_R4(obj)->bootindex,
+                                  "bootindex", NULL, DEVICE(obj));
+}
+
 static void zd_card_class_init(ObjectClass *klass, void *data)
 {
     DeviceClass *dc = DEVICE_CLASS(klass);
@@ -283,6 +254,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     pc->device_id = product->device_id;
     pc->revision = product->revision;
     pc->class_id = product->pci_class;
+    pc->romfile = zd_card_default_rom();
     pc->realize = zd_card_realize;
     pc->exit = zd_card_exit;
     pc->config_read = zd_card_read_config;
@@ -303,6 +275,7 @@ const TypeInfo zd_card_type_info = {
     .name = TYPE_ZDRIVE_R4,
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(ZdCard),
+    .instance_init = zd_card_instance_init,
     .instance_finalize = zd_card_finalize,
     .class_init = zd_card_class_init,
     .interfaces = (InterfaceInfo[]) {

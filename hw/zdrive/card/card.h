@@ -31,6 +31,8 @@ typedef struct ZdCardProps {
     uint64_t seed;
     char *timing;
     char *faults;               /* only until the card is realized */
+    char *rom_view;
+    BlockBackend *flash;
 } ZdCardProps;
 
 /* What they mean. */
@@ -39,6 +41,7 @@ typedef struct ZdCardPlan {
     uint64_t member_bytes;
     const char *firmware;
     bool timed;
+    uint8_t rom_view;           /* MV_VIEW_* */
     char serial[ZD_MAX_MEMBERS][21];
     uint64_t wwn[ZD_MAX_MEMBERS];
     uint64_t hba_wwn;
@@ -52,6 +55,7 @@ struct ZdCard {
     MvBridge bridge;
     MemoryRegion blank_rom;
     uint16_t link_status;       /* PCIe link as trained, without faults */
+    int32_t bootindex;
     ZdStore *store;
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
@@ -89,5 +93,19 @@ void zd_card_update_link(ZdCard *card);
 /* faults.c */
 bool zd_card_set_faults(ZdCard *card, const char *text, Error **errp);
 void zd_card_add_fault_properties(ObjectClass *klass);
+
+/*
+ * rom.c: the file that every card has as option ROM if it is there, or NULL;
+ * and the ROM BAR of one card.
+ */
+const char *zd_card_default_rom(void);
+bool zd_card_init_rom(ZdCard *card, Error **errp);
+
+/*
+ * flash.c: look at the node for the SPI flash, and, once there is a bridge,
+ * give it its contents.
+ */
+bool zd_card_open_flash(ZdCard *card, Error **errp);
+bool zd_card_load_flash(ZdCard *card, Error **errp);
 
 #endif

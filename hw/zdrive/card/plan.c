@@ -220,24 +220,49 @@ static bool find_identity(const ZdCardProps *props, const char *place,
     return true;
 }
 
-static bool find_timing(const char *timing, ZdCardPlan *plan, Error **errp)
+/* The number of @value among @names, 0 when it is not given. */
+static bool find_word(const char *name, const char *value,
+                      const char *const names[], unsigned *number,
+                      Error **errp)
 {
-    static const char *const names[] = { "off", "model" };
-    unsigned i;
+    g_autofree char *all = g_strjoinv(" ", (char **)names);
 
-    plan->timed = true;
-    if (!timing) {
-        return true;
-    }
-    for (i = 0; i < ARRAY_SIZE(names); i++) {
-        if (!strcmp(timing, names[i])) {
-            plan->timed = i;
+    for (*number = 0; value && names[*number]; (*number)++) {
+        if (!strcmp(value, names[*number])) {
             return true;
         }
     }
-    error_setg(errp, "timing '%s' is unknown; it is one of: model off",
-               timing);
+    if (!value) {
+        return true;
+    }
+    error_setg(errp, "%s '%s' is unknown; it is one of: %s", name, value, all);
     return false;
+}
+
+static bool find_timing(const char *timing, ZdCardPlan *plan, Error **errp)
+{
+    static const char *const names[] = { "model", "off", NULL };
+    unsigned number;
+
+    if (!find_word("timing", timing, names, &number, errp)) {
+        return false;
+    }
+    plan->timed = number == 0;
+    return true;
+}
+
+static bool find_rom_view(const char *view, ZdCardPlan *plan, Error **errp)
+{
+    static const char *const names[] = {
+        [MV_VIEW_VOLUME] = "volume", [MV_VIEW_MEMBERS] = "members", NULL
+    };
+    unsigned number;
+
+    if (!find_word("rom-view", view, names, &number, errp)) {
+        return false;
+    }
+    plan->rom_view = number;
+    return true;
 }
 
 bool zd_card_plan(const char *type, const ZdCardProps *props,
@@ -247,5 +272,6 @@ bool zd_card_plan(const char *type, const ZdCardProps *props,
            check_drives(props, plan->product, errp) &&
            find_size(props, plan, errp) &&
            find_identity(props, place, plan, errp) &&
-           find_timing(props->timing, plan, errp);
+           find_timing(props->timing, plan, errp) &&
+           find_rom_view(props->rom_view, plan, errp);
 }

@@ -86,6 +86,9 @@ typedef struct MvSpi {
     uint32_t rd_data;
     bool write_enabled;
     uint8_t *flash;             /* MV_SPI_FLASH_SIZE bytes */
+    /* called when a guest has changed the flash; NULL: nobody cares */
+    void (*changed)(void *opaque, uint32_t addr, uint32_t len);
+    void *opaque;
 } MvSpi;
 
 struct MvBridge {
@@ -138,14 +141,21 @@ void mv_bridge_sleep(MvBridge *b);
 /* Other faults are armed than before. */
 void mv_bridge_faults_changed(MvBridge *b);
 
+/* What the option ROM shows as disks. */
+#define MV_VIEW_VOLUME      0
+#define MV_VIEW_MEMBERS     1
+
 /* What the card's option ROM and drivers expect in the SPI flash. */
 typedef struct MvFlashInfo {
     char product_id[4];
     unsigned ssds;
     const char *serial[MV_CORES * MV_PHYS];     /* 20 characters each */
     uint64_t sas_address;
+    uint8_t rom_view;           /* MV_VIEW_* */
 } MvFlashInfo;
 
 void mv_spi_write_card_info(MvBridge *b, const MvFlashInfo *info);
+/* Change the view in a configuration block that is valid. */
+void mv_spi_write_rom_view(MvBridge *b, uint8_t view);
 
 #endif

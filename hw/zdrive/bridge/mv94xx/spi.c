@@ -31,6 +31,7 @@
 #define CONFIG_VCA_MODE     0x0C
 #define CONFIG_SSDS         0x0D
 #define CONFIG_PORTMAP      0x0E
+#define CONFIG_ROM_VIEW     0x0F    /* ours: the vendor's meaning is unknown */
 #define CONFIG_SERIALS      0x10
 #define CONFIG_SERIAL_LEN   20
 #define CONFIG_ERROR_FLAGS  0xB0
@@ -44,33 +45,52 @@
 #define HBA_TUNING          184
 #define HBA_RATE_6G         2
 
+static void changed(MvSpi *spi, uint32_t addr, uint32_t len)
+{
+    if (spi->changed) {
+        spi->changed(spi->opaque, addr, len);
+    }
+}
+
 static void program(MvSpi *spi, uint32_t addr, unsigned len)
 {
+    uint32_t page = addr & ~(SPI_PAGE - 1);
     unsigned i;
 
     /* Programming clears bits only, and wraps inside its page. */
     for (i = 0; i < len; i++) {
-        uint32_t a = (addr & ~(SPI_PAGE - 1)) | ((addr + i) & (SPI_PAGE - 1));
+        uint32_t a = page | ((addr + i) & (SPI_PAGE - 1));
 
         spi->flash[a] &= spi->wr_data >> (8 * i);
     }
+    changed(spi, page, SPI_PAGE);
 }
 
 static void erase(MvSpi *spi, uint32_t addr, uint32_t size)
 {
-    memset(spi->flash + (addr & ~(size - 1)), 0xFF, size);
+    addr &= ~(size - 1);
+    memset(spi->flash + addr, 0xFF, size);
+    changed(spi, addr, size);
 }
 
-/* The sum of the dwords before the checksum, and the checksum, is zero. */
-static void seal_config_block(uint8_t *p)
+static uint32_t config_sum(const uint8_t *p, unsigned len)
 {
     uint32_t sum = 0;
     unsigned i;
 
-    for (i = 0; i < CONFIG_CHECKSUM; i += 4) {
+    for (i = 0; i < len; i += 4) {
         sum += ldl_le_p(p + i);
     }
-    stl_le_p(p + CONFIG_CHECKSUM, -sum);
+    return sum;
+}
+
+/*
+ * How the vendor computes the checksum is not known; here the dwords before it
+ * and the checksum itself sum up to zero.
+ */
+static void seal_config_block(uint8_t *p)
+{
+    stl_le_p(p + CONFIG_CHECKSUM, -config_sum(p, CONFIG_CHECKSUM));
 }
 
 /*
@@ -254,10 +274,7 @@ static uint8_t byte_sum(const uint8_t *p, unsigned len)
     return sum;
 }
 
-/*
- * The configuration block of the card (real-cards.md 1.5).  How the vendor
- * computes the checksum is not known.
- */
+/* The configuration block of the card (real-cards.md 1.5). */
 static void write_config_block(uint8_t *p, const MvFlashInfo *info)
 {
     unsigned i;
@@ -269,6 +286,7 @@ static void write_config_block(uint8_t *p, const MvFlashInfo *info)
     p[CONFIG_VCA_MODE] = 1;
     p[CONFIG_SSDS] = info->ssds;
     p[CONFIG_PORTMAP] = MAKE_64BIT_MASK(0, info->ssds);
+    p[CONFIG_ROM_VIEW] = info->rom_view;
     for (i = 0; i < info->ssds; i++) {
         memcpy(p + CONFIG_SERIALS + i * CONFIG_SERIAL_LEN, info->serial[i],
                CONFIG_SERIAL_LEN);
@@ -296,6 +314,17 @@ void mv_spi_write_card_info(MvBridge *b, const MvFlashInfo *info)
 {
     write_config_block(b->spi.flash + FLASH_CARD_CONFIG, info);
     write_hba_page(b->spi.flash + FLASH_HBA_PAGE, info);
+}
+
+void mv_spi_write_rom_view(MvBridge *b, uint8_t view)
+{
+    uint8_t *p = b->spi.flash + FLASH_CARD_CONFIG;
+
+    if (!memcmp(p, "OCZ ", 4) && !config_sum(p, CONFIG_LEN)) {
+        p[CONFIG_ROM_VIEW] = view;
+        stl_le_p(p + CONFIG_CHECKSUM, -config_sum(p, CONFIG_CHECKSUM));
+        changed(&b->spi, FLASH_CARD_CONFIG, SPI_PAGE);
+    }
 }
 
 void mv_spi_init(MvSpi *spi)
