@@ -17,6 +17,7 @@ SUITES = {
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
+    "boot": "power-on to a login, by the card's option ROM",
     "docs": "the pages, their commands and their tables",
     "fuzz": "a hostile guest by chance, under sanitisers",
     "long": "what takes long: faults, resets, fuzz, migration; only by name",
@@ -31,7 +32,7 @@ NEEDED_BY = {
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
     (("unit", "house", "host", "qtest", "fuzz"), os.cpu_count()),
-    (("guest", "docs"), 2),
+    (("guest", "boot", "docs"), 2),
     (("long",), 2),
 )
 

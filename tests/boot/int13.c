@@ -4,13 +4,7 @@
  * each finding.  The disk holds a volume whose sector n begins with n as a
  * 64-bit number; tests/boot/int13.py makes and checks it.
  */
-#include <stdbool.h>
-#include <stdint.h>
-
-typedef struct Regs {
-    uint32_t eax, ebx, ecx, edx, esi, edi;
-    uint16_t ds, es, flags;
-} Regs;
+#include "int13.h"
 
 typedef struct __attribute__((packed)) Packet {
     uint8_t size, zero;
@@ -24,9 +18,6 @@ typedef struct __attribute__((packed)) Packet {
 #define BUFFER      0x10000     /* linear; 128 KiB from there are ours */
 #define HIGH_BUFFER 0x200000
 #define CHUNK       128
-
-void bios(uint8_t number, Regs *r);
-void main(void);
 
 static unsigned tests;
 static uint64_t total;

@@ -163,9 +163,12 @@ static void test_romfile_empty(void)
 static void test_romfile(void)
 {
     g_autofree char *path = zt_tmp_file("rom.bin");
+    /* header with the pointer to a PCI data structure for 1b85:1084 */
     char rom[1024] = "\x55\xaa\x02";
     ZtCard *card;
 
+    rom[0x18] = 0x1c;
+    memcpy(rom + 0x1c, "PCIR\x85\x1b\x84\x10", 8);
     g_assert_true(g_file_set_contents(path, rom, sizeof(rom), NULL));
     card = zt_boot(ZT_CARD ",romfile=%s", path);
     g_assert_cmphex(rom_mask(card), ==, 0xffff0001);

@@ -239,6 +239,8 @@ static void zd_card_instance_init(Object *obj)
     /* the name of the node on the buses is all that firmware needs */
     device_add_bootindex_property(obj, &ZDRIVE_R4(obj)->bootindex,
                                   "bootindex", NULL, DEVICE(obj));
+    object_property_set_description(obj, "bootindex", "place in the boot "
+                                    "order of the firmware, 0 is the first");
 }
 
 static void zd_card_class_init(ObjectClass *klass, void *data)

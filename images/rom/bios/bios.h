@@ -34,7 +34,8 @@ typedef struct Regs {
 #define FLAG_INTERRUPT  0x0200
 
 #define SET_LOW8(reg, v)  ((reg) = ((reg) & ~0xFFu) | (uint8_t)(v))
-#define SET_HIGH8(reg, v) ((reg) = ((reg) & ~0xFF00u) | (uint32_t)(uint8_t)(v) << 8)
+#define SET_HIGH8(reg, v) \
+    ((reg) = ((reg) & ~0xFF00u) | (uint32_t)(uint8_t)(v) << 8)
 #define SET_LOW16(reg, v) ((reg) = ((reg) & ~0xFFFFu) | (uint16_t)(v))
 #define LOW8(reg)       ((uint8_t)(reg))
 #define HIGH8(reg)      ((uint8_t)((reg) >> 8))
@@ -67,6 +68,12 @@ void bios_call(uint8_t number, Regs *r);
 /* entry.S: FS from now on. */
 void set_dma_segment(uint16_t segment);
 uint16_t code_segment(void);
+
+/* What entry.S calls.  init() returns what AX tells the BIOS. */
+uint32_t init(uint32_t address);
+void connect(uint32_t n, uint32_t vector);
+void int13(Regs *r, uint32_t n);
+void int13_refuse(Regs *r);
 
 /* console.c */
 void put_char(char c);

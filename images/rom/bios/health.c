@@ -47,7 +47,7 @@ static int find(uint8_t id)
 
 static uint32_t raw(int at)
 {
-    const uint8_t __seg_fs *p = &hba.dma->sector[at + 5];
+    const DmaByte *p = &hba.dma->sector[at + 5];
 
     return p[0] | p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }

@@ -287,8 +287,7 @@ static bool setup_wanted(void)
     return false;
 }
 
-/* entry.S: @address is what the BIOS gives in AX; returns AX for it. */
-uint32_t init(uint32_t address);
+/* @address is what the BIOS gives in AX: bus, device, function. */
 uint32_t init(uint32_t address)
 {
     static Card card;

@@ -46,7 +46,7 @@ static uint8_t error_code(const HbaPhy *phy)
 /* SATA moves words: a buffer at an odd address goes through our own. */
 static HbaResult odd_io(const Unit *unit, UnitIo *io)
 {
-    uint8_t DMA_SPACE *bounce = hba.dma->sector;
+    DmaByte *bounce = hba.dma->sector;
     bool reads = io->command == ATA_READ_DMA_EXT;
     uint32_t sector, i;
 
@@ -313,8 +313,7 @@ static void finish(Regs *r, uint8_t ret, bool error)
     r->flags = error ? r->flags | FLAG_CARRY : r->flags & ~FLAG_CARRY;
 }
 
-/* entry.S: int 13h for disk @n. */
-void int13(Regs *r, uint32_t n);
+/* int 13h for disk @n. */
 void int13(Regs *r, uint32_t n)
 {
     uint8_t ret, function = HIGH8(r->eax);
@@ -334,17 +333,15 @@ void int13(Regs *r, uint32_t n)
 }
 
 /*
- * entry.S: the processor is in virtual 8086 mode, where the registers of the
+ * The processor is in virtual 8086 mode, where the registers of the
  * card cannot be reached.
  */
-void int13_refuse(Regs *r);
 void int13_refuse(Regs *r)
 {
     finish(r, RET_NOT_READY, true);
 }
 
-/* entry.S: the BIOS connects disk @n. */
-void connect(uint32_t n, uint32_t vector);
+/* The BIOS connects disk @n; our handler is at @vector. */
 void connect(uint32_t n, uint32_t vector)
 {
     uint8_t count = peek8(BDA_DISKS);

@@ -19,6 +19,11 @@
 
 typedef uint32_t HbaBar;
 
+/* Registers, or memory that others change, too. */
+typedef volatile uint8_t __seg_gs FlatByte;     /* volatile: see above */
+typedef volatile uint16_t __seg_gs FlatWord;    /* volatile: see above */
+typedef volatile uint32_t __seg_gs FlatDword;   /* volatile: see above */
+
 /* Polls of the memory between two looks at the clock. */
 #define HBA_POLLS       64
 /* Of the interval timer, 1.193 MHz. */
@@ -31,17 +36,17 @@ void flat_enter(void);
 
 static inline void hba_barrier(void)
 {
-    __asm__ volatile("" ::: "memory");
+    __asm__ volatile("" : : : "memory");
 }
 
 static inline uint32_t hba_read(HbaBar bar, uint32_t offset)
 {
-    return *(volatile uint32_t __seg_gs *)(bar + offset);
+    return *(FlatDword *)(bar + offset);
 }
 
 static inline void hba_write(HbaBar bar, uint32_t offset, uint32_t value)
 {
-    *(volatile uint32_t __seg_gs *)(bar + offset) = value;
+    *(FlatDword *)(bar + offset) = value;
 }
 
 /* @n / @by, with a quotient of up to 64 bits in two steps of the processor. */
@@ -71,32 +76,32 @@ static inline void outb(uint16_t port, uint8_t value)
 /* Linear addresses, through GS. */
 static inline uint8_t peek8(uint32_t at)
 {
-    return *(volatile uint8_t __seg_gs *)at;
+    return *(FlatByte *)at;
 }
 
 static inline uint16_t peek16(uint32_t at)
 {
-    return *(volatile uint16_t __seg_gs *)at;
+    return *(FlatWord *)at;
 }
 
 static inline uint32_t peek32(uint32_t at)
 {
-    return *(volatile uint32_t __seg_gs *)at;
+    return *(FlatDword *)at;
 }
 
 static inline void poke8(uint32_t at, uint8_t value)
 {
-    *(volatile uint8_t __seg_gs *)at = value;
+    *(FlatByte *)at = value;
 }
 
 static inline void poke16(uint32_t at, uint16_t value)
 {
-    *(volatile uint16_t __seg_gs *)at = value;
+    *(FlatWord *)at = value;
 }
 
 static inline void poke32(uint32_t at, uint32_t value)
 {
-    *(volatile uint32_t __seg_gs *)at = value;
+    *(FlatDword *)at = value;
 }
 
 #endif

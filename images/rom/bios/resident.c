@@ -30,7 +30,7 @@ uint32_t hba_pause(void)
     uint8_t status;
 
     if (interrupts) {
-        __asm__ volatile("sti; nop; nop; cli" ::: "memory");
+        __asm__ volatile("sti; nop; nop; cli" : : : "memory");
         flat_enter();
     }
     outb(PIT_CONTROL, PIT_READ_BACK);

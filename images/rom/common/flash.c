@@ -110,7 +110,7 @@ FlashState flash_read_config(Hba *h, FlashConfig *config)
 bool flash_write_config(Hba *h, FlashConfig *config)
 {
     const uint32_t *p = (const uint32_t *)config;
-    uint32_t DMA_SPACE *buffer = (uint32_t DMA_SPACE *)h->dma->fis;
+    DmaDword *buffer = (DmaDword *)h->dma->fis;
     uint32_t value;
     unsigned i;
 

@@ -178,13 +178,13 @@ uint8_t hba_signed_in(Hba *h)
     return phys;
 }
 
-static void put64(uint32_t DMA_SPACE *p, uint64_t value)
+static void put64(DmaDword *p, uint64_t value)
 {
     p[0] = (uint32_t)value;
     p[1] = (uint32_t)(value >> 32);
 }
 
-static void fill_fis(uint8_t DMA_SPACE *fis, const HbaCommand *cmd)
+static void fill_fis(DmaByte *fis, const HbaCommand *cmd)
 {
     unsigned i;
 
@@ -237,7 +237,7 @@ void hba_issue(Hba *h, unsigned n, const HbaCommand *cmd)
     core_write(h, core, MV_TX_PROD_IDX, h->tx_last[core]);
 }
 
-static const uint8_t DMA_SPACE *received_fis(const Hba *h, unsigned n)
+static const DmaByte *received_fis(const Hba *h, unsigned n)
 {
     return &h->dma->fis[MV_FIS_SET_OFFSET + MV_FIS_SET_SIZE * n + MV_FIS_D2H];
 }
@@ -246,7 +246,7 @@ static void complete(Hba *h, unsigned core, uint32_t entry)
 {
     unsigned n = 4 * core + (entry & 3);
     HbaPhy *phy = &h->phy[n];
-    const uint8_t DMA_SPACE *fis = received_fis(h, n);
+    const DmaByte *fis = received_fis(h, n);
 
     phy->status = fis[2];
     phy->error = fis[3];
@@ -260,7 +260,7 @@ static void collect(Hba *h)
     unsigned core;
 
     for (core = 0; core < MV_CORES; core++) {
-        volatile uint32_t DMA_SPACE *rx = h->dma->rx[core];
+        DmaRing *rx = h->dma->rx[core];
         uint32_t last = rx[0];
 
         while (last < HBA_RING && h->rx_last[core] != last) {
@@ -346,7 +346,7 @@ HbaResult hba_run_sector(Hba *h, unsigned n, HbaCommand cmd, uint32_t ms)
 
 uint32_t hba_result_lba(const Hba *h, unsigned n)
 {
-    const uint8_t DMA_SPACE *fis = received_fis(h, n);
+    const DmaByte *fis = received_fis(h, n);
 
     return fis[4] | fis[5] << 8 | (uint32_t)fis[6] << 16;
 }

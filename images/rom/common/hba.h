@@ -53,6 +53,12 @@ typedef struct HbaDma {
     uint8_t sector[HBA_SECTOR];
 } HbaDma;
 
+/* Parts of it, in its address space. */
+typedef uint8_t DMA_SPACE DmaByte;
+typedef uint32_t DMA_SPACE DmaDword;
+/* volatile: the bridge writes it at any time */
+typedef volatile uint32_t DMA_SPACE DmaRing;
+
 typedef enum HbaResult {
     HBA_OK,
     HBA_BUSY,                   /* not done yet */

@@ -5,8 +5,8 @@
  */
 #include "ssd.h"
 
-#define WORD(dma, n) \
-    ((uint16_t)((dma)->sector[2 * (n)] | (dma)->sector[2 * (n) + 1] << 8))
+#define WORD(sector, n) \
+    ((uint16_t)((sector)[2 * (n)] | (sector)[2 * (n) + 1] << 8))
 
 #define ID_SERIAL       10
 #define ID_FIRMWARE     23
@@ -22,14 +22,14 @@
 #define PANIC_SECTORS   64
 #define PANIC_NAME      "SandForce{"
 
-static void text(HbaDma DMA_SPACE *dma, unsigned word, unsigned words,
+static void text(const DmaByte *sector, unsigned word, unsigned words,
                  char *to)
 {
     unsigned i, len = 0;
 
     for (i = 0; i < 2 * words; i++) {
         /* two characters a word, the first one in the high byte */
-        char c = (char)dma->sector[2 * word + (i ^ 1)];
+        char c = (char)sector[2 * word + (i ^ 1)];
 
         to[i] = c >= ' ' && c <= '~' ? c : ' ';
         if (to[i] != ' ') {
@@ -52,7 +52,7 @@ void ssd_identify(Hba *h, unsigned n, SsdInfo *info)
 {
     HbaCommand cmd = { .command = ATA_IDENTIFY };
     HbaResult result = hba_run_sector(h, n, cmd, SSD_ANSWER_MS);
-    HbaDma DMA_SPACE *dma = h->dma;
+    const DmaByte *id = h->dma->sector;
     uint64_t sectors = 0;
     unsigned i;
 
@@ -62,17 +62,17 @@ void ssd_identify(Hba *h, unsigned n, SsdInfo *info)
         info->state = result == HBA_TIMEOUT ? SSD_SILENT : SSD_FAILED;
         return;
     }
-    text(dma, ID_MODEL, 20, info->model);
-    text(dma, ID_SERIAL, 10, info->serial);
-    text(dma, ID_FIRMWARE, 4, info->firmware);
-    info->security = WORD(dma, ID_SECURITY);
+    text(id, ID_MODEL, 20, info->model);
+    text(id, ID_SERIAL, 10, info->serial);
+    text(id, ID_FIRMWARE, 4, info->firmware);
+    info->security = WORD(id, ID_SECURITY);
     for (i = 4; i--; ) {
-        sectors = sectors << 16 | WORD(dma, ID_SECTORS + i);
+        sectors = sectors << 16 | WORD(id, ID_SECTORS + i);
     }
     if (sectors <= PANIC_SECTORS || begins(info->model, PANIC_NAME)) {
         info->state = SSD_PANIC;
-    } else if ((WORD(dma, ID_CAPABILITIES) & CAP_DMA_LBA) != CAP_DMA_LBA ||
-               !(WORD(dma, ID_FEATURES_83) & FEAT_48BIT)) {
+    } else if ((WORD(id, ID_CAPABILITIES) & CAP_DMA_LBA) != CAP_DMA_LBA ||
+               !(WORD(id, ID_FEATURES_83) & FEAT_48BIT)) {
         info->state = SSD_FAILED;
     } else {
         info->state = SSD_GOOD;

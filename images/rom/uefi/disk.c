@@ -135,7 +135,7 @@ static EFI_STATUS EFIAPI block_flush(EFI_BLOCK_IO_PROTOCOL *this)
 }
 
 static EFI_STATUS EFIAPI info_inquiry(DiskInfo *this, void *buffer,
-                                      UINT32 *size)
+                                      uint32_t *size)
 {
     (void)this;
     (void)buffer;
@@ -153,7 +153,7 @@ static void put_words(uint16_t *words, unsigned count, uint64_t value)
 
 /* IDENTIFY DEVICE of the first member, with the size of the whole disk. */
 static EFI_STATUS EFIAPI info_identify(DiskInfo *this, void *buffer,
-                                       UINT32 *size)
+                                       uint32_t *size)
 {
     Disk *disk = disk_of_info(this);
     HbaCommand cmd = { .command = ATA_IDENTIFY };
@@ -179,8 +179,8 @@ static EFI_STATUS EFIAPI info_identify(DiskInfo *this, void *buffer,
     return result == HBA_OK ? EFI_SUCCESS : EFI_DEVICE_ERROR;
 }
 
-static EFI_STATUS EFIAPI info_sense(DiskInfo *this, void *buffer, UINT32 *size,
-                                    UINT8 *number)
+static EFI_STATUS EFIAPI info_sense(DiskInfo *this, void *buffer,
+                                    uint32_t *size, uint8_t *number)
 {
     (void)this;
     (void)buffer;
@@ -189,8 +189,8 @@ static EFI_STATUS EFIAPI info_sense(DiskInfo *this, void *buffer, UINT32 *size,
     return EFI_NOT_FOUND;
 }
 
-static EFI_STATUS EFIAPI info_which(DiskInfo *this, UINT32 *channel,
-                                    UINT32 *device)
+static EFI_STATUS EFIAPI info_which(DiskInfo *this, uint32_t *channel,
+                                    uint32_t *device)
 {
     *channel = disk_of_info(this)->unit.phy[0];
     *device = 0;

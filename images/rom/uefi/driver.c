@@ -147,7 +147,6 @@ static EFI_STATUS EFIAPI stop(EFI_DRIVER_BINDING_PROTOCOL *this,
     return EFI_SUCCESS;
 }
 
-EFI_STATUS EFIAPI efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
 EFI_STATUS EFIAPI efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
     EFI_STATUS status;

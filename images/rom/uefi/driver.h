@@ -14,15 +14,20 @@
 typedef struct DiskInfo DiskInfo;
 typedef struct Card Card;
 
-/* EFI_DISK_INFO_PROTOCOL, PI 1.7 volume 5, 8.2: gnu-efi has no header for it. */
+/* EFI_DISK_INFO_PROTOCOL, PI 1.7 volume 5, 8.2; gnu-efi has no header. */
+typedef EFI_STATUS EFIAPI DiskInfoData(DiskInfo *this, void *buffer,
+                                       uint32_t *size);
+typedef EFI_STATUS EFIAPI DiskInfoSense(DiskInfo *this, void *buffer,
+                                        uint32_t *size, uint8_t *number);
+typedef EFI_STATUS EFIAPI DiskInfoPlace(DiskInfo *this, uint32_t *channel,
+                                        uint32_t *device);
+
 struct DiskInfo {
     EFI_GUID interface;
-    EFI_STATUS (EFIAPI *inquiry)(DiskInfo *self, void *buffer, UINT32 *size);
-    EFI_STATUS (EFIAPI *identify)(DiskInfo *self, void *buffer, UINT32 *size);
-    EFI_STATUS (EFIAPI *sense)(DiskInfo *self, void *buffer, UINT32 *size,
-                               UINT8 *number);
-    EFI_STATUS (EFIAPI *which)(DiskInfo *self, UINT32 *channel,
-                               UINT32 *device);
+    DiskInfoData *inquiry;
+    DiskInfoData *identify;
+    DiskInfoSense *sense;
+    DiskInfoPlace *which;
 };
 
 /* One disk of a card: a handle with these protocols on it. */
@@ -52,7 +57,9 @@ struct Card {
 
 #define DMA_PAGES       EFI_SIZE_TO_PAGES(sizeof(HbaDma))
 
-/* driver.c */
+/* driver.c; the firmware enters at efi_main() */
+EFI_STATUS EFIAPI efi_main(EFI_HANDLE image,
+                           EFI_SYSTEM_TABLE *table);
 extern EFI_SYSTEM_TABLE *system_table;
 extern EFI_HANDLE image_handle;
 extern EFI_DRIVER_BINDING_PROTOCOL driver_binding;

@@ -14,7 +14,7 @@ static bool speaks(const CHAR8 *language)
 }
 
 static EFI_STATUS EFIAPI driver_name(EFI_COMPONENT_NAME2_PROTOCOL *this,
-                                     CHAR8 *language, CHAR16 **name)
+                                     CHAR8 *language, uint16_t **name)
 {
     (void)this;
     if (!language || !name) {
@@ -30,7 +30,7 @@ static EFI_STATUS EFIAPI driver_name(EFI_COMPONENT_NAME2_PROTOCOL *this,
 static EFI_STATUS EFIAPI controller_name(EFI_COMPONENT_NAME2_PROTOCOL *this,
                                          EFI_HANDLE controller,
                                          EFI_HANDLE child, CHAR8 *language,
-                                         CHAR16 **name)
+                                         uint16_t **name)
 {
     Card *card;
     unsigned n;

@@ -37,7 +37,7 @@ static inline uint32_t hba_pause(void)
 
 static inline void hba_barrier(void)
 {
-    __asm__ volatile("mfence" ::: "memory");
+    __asm__ volatile("mfence" : : : "memory");
 }
 
 static inline uint32_t hba_read(HbaBar bar, uint32_t offset)
