@@ -57,9 +57,7 @@ struct Card {
 
 #define DMA_PAGES       EFI_SIZE_TO_PAGES(sizeof(HbaDma))
 
-/* driver.c; the firmware enters at efi_main() */
-EFI_STATUS EFIAPI efi_main(EFI_HANDLE image,
-                           EFI_SYSTEM_TABLE *table);
+/* driver.c; the firmware enters at its efi_main() */
 extern EFI_SYSTEM_TABLE *system_table;
 extern EFI_HANDLE image_handle;
 extern EFI_DRIVER_BINDING_PROTOCOL driver_binding;
