@@ -17,12 +17,12 @@ SUITES = {
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
-    "boot": "power-on to a login, by the card's option ROM",
+    "boot": "power-on to a login, by the card's option ROM; only by name",
     "docs": "the pages, their commands and their tables",
     "fuzz": "a hostile guest by chance, under sanitisers",
     "long": "what takes long: faults, resets, fuzz, migration; only by name",
 }
-NOT_BY_DEFAULT = ("long",)
+NOT_BY_DEFAULT = ("boot", "long")
 # Which suites need what one of Meson's options builds.
 NEEDED_BY = {
     "qtest": ("qtest", "fuzz", "long"),
