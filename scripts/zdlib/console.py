@@ -89,6 +89,16 @@ class Machine:
             self._console.sendall(key.encode())
             time.sleep(pause)
 
+    def enter(self, line, timeout=30):
+        """Type @line and return, each key when the one before is echoed.
+
+        Serial consoles of firmware have room for a few keys only.
+        """
+        for key in line:
+            self.type(key)
+            self.expect(re.escape(key), timeout)
+        self.type("\r")
+
     def expect(self, pattern, timeout):
         """Wait for @pattern in what was not matched yet; the match."""
         deadline = time.monotonic() + timeout

@@ -26,8 +26,7 @@ def rate(kind, devices):
         guest.read_for(0.5)
         guest.type("c")
         guest.expect("grub>", bootlib.MENU)
-        guest.read_for(0.5)
-        guest.type(f"testspeed {FILE}\r", 0.02)
+        guest.enter(f"testspeed {FILE}")
         size = guest.expect(r"File size: ([\d.]+)MiB", bootlib.KERNEL)[1]
         seconds = guest.expect(r"Elapsed time: ([\d.]+) s", bootlib.KERNEL)[1]
         guest.expect("Speed", bootlib.POST)
