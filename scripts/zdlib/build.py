@@ -8,6 +8,8 @@ import shutil
 from zdlib import fsys, paths, qemusrc, ui
 
 BUILD_MIB = 100
+# Meson's options for tests that need QEMU's test libraries.
+TEST_OPTIONS = ("qtest", "fuzz")
 OPTIONS_STAMP = paths.BUILD / "zdrive-options.json"
 COMPILE_COMMANDS = "compile_commands.json"
 
@@ -19,16 +21,18 @@ def _stamped():
         return {}
 
 
-def _options(qemu, qtest):
+def _options(qemu, wanted):
     """Meson's options; tests that were enabled once stay if they can."""
     before = _stamped()
-    qtest = qtest or (before.get("qtest") == "true" and qemu.done("qtest"))
+    tests = {option: option in wanted or (before.get(option) == "true" and
+                                          qemu.done("qtest"))
+             for option in TEST_OPTIONS}
     return {
         "qemu_source": str(qemu.source),
         "qemu_build": str(qemu.build),
         "qemu_version": qemu.version,
         "qemu_package": qemu.pkgversion,
-        "qtest": str(bool(qtest)).lower(),
+        **{option: str(on).lower() for option, on in tests.items()},
         "werror": str(bool(os.environ.get("CI"))).lower(),
     }
 
@@ -55,22 +59,29 @@ def _setup(options):
                     .relative_to(paths.ROOT))
 
 
-def _compile(qemu, qtest, targets, step):
+def _compile(qemu, wanted, targets, step):
     with fsys.lock(paths.BUILD, "the build"):
         fsys.need_space(paths.BUILD, BUILD_MIB, "the build")
-        _setup(_options(qemu, qtest))
+        _setup(_options(qemu, wanted))
         with ui.step(step):
             ui.run(["ninja", "-C", paths.BUILD, *targets], "ninja")
 
 
 def module():
     """Build zdrive.so and return its path."""
-    _compile(qemusrc.headers(), False, [paths.MODULE.name, paths.ROM.name],
+    _compile(qemusrc.headers(), (), [paths.MODULE.name, paths.ROM.name],
              f"Building {paths.MODULE.name}")
     return paths.MODULE
 
 
-def everything(qtest):
-    """Build zdrive.so and all tests, with @qtest those of registers too."""
-    qemu = qemusrc.qtest() if qtest else qemusrc.headers()
-    _compile(qemu, qtest, [], f"Building {paths.MODULE.name} and its tests")
+def bench():
+    """Build the bench of the flash model and return its path."""
+    _compile(qemusrc.headers(), (), [paths.BENCH.name],
+             f"Building {paths.BENCH.name}")
+    return paths.BENCH
+
+
+def everything(*wanted):
+    """Build zdrive.so and all tests, those of TEST_OPTIONS if @wanted."""
+    qemu = qemusrc.qtest() if wanted else qemusrc.headers()
+    _compile(qemu, wanted, [], f"Building {paths.MODULE.name} and its tests")

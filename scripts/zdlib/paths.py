@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 MODULE = BUILD / "zdrive.so"
+BENCH = BUILD / "zdrive-bench"
 ROM = BUILD / "zdrive-r4.rom"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache",
              "qemu-zdrive")

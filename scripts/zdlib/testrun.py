@@ -17,14 +17,23 @@ SUITES = {
     "host": "this command line, its errors, loading the module",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
-    "boot": "power-on to a login, by the card's option ROM",
+    "boot": "power-on to a login, by the card's option ROM; only by name",
     "docs": "the pages, their commands and their tables",
+    "fuzz": "a hostile guest by chance, under sanitisers",
+    "long": "what takes long: faults, resets, fuzz, migration; only by name",
+}
+NOT_BY_DEFAULT = ("boot", "long")
+# Which suites need what one of Meson's options builds.
+NEEDED_BY = {
+    "qtest": ("qtest", "fuzz", "long"),
+    "fuzz": ("fuzz", "long"),
 }
 # Suites that run together, and how many of their tests may at once.  A guest
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
-    (("unit", "house", "host", "qtest"), os.cpu_count()),
+    (("unit", "house", "host", "qtest", "fuzz"), os.cpu_count()),
     (("guest", "boot", "docs"), 2),
+    (("long",), 2),
 )
 
 # What only the tests of the pages need.
@@ -45,21 +54,24 @@ def add_parser(commands):
         epilog="suites: " + "; ".join(f"{name} ({what})"
                                       for name, what in SUITES.items()))
     parser.add_argument("suites", nargs="*", metavar="SUITE",
-                        help=f"one of: {', '.join(SUITES)} (default: all)")
+                        help=f"one of: {', '.join(SUITES)} (default: all "
+                        "but long)")
     parser.set_defaults(main=main)
 
 
 def main(args):
-    """Run the suites in @args.suites, by default all."""
+    """Run the suites in @args.suites, by default all but the long one."""
     unknown = [suite for suite in args.suites if suite not in SUITES]
     if unknown:
         ui.die(f"there is no test suite {unknown[0]}",
                f"choose from {', '.join(SUITES)}")
-    wanted = args.suites or list(SUITES)
+    wanted = args.suites or [suite for suite in SUITES
+                             if suite not in NOT_BY_DEFAULT]
     if "docs" in wanted:
         apt.ensure(DOCS_PACKAGES)
-    build.everything(qtest="qtest" in wanted)
-    if "guest" in wanted or "docs" in wanted:
+    build.everything(*(option for option, suites in NEEDED_BY.items()
+                       if not set(suites).isdisjoint(wanted)))
+    if not {"guest", "docs", "long"}.isdisjoint(wanted):
         run.prepare()
     records = []
     for group, jobs in GROUPS:

@@ -13,6 +13,7 @@ console prints; it is kept for the message when something goes wrong.
 import json
 import socket
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 
@@ -35,6 +36,8 @@ CONSOLE = "console=ttyS0 no_timer_check panic=-1"
 # Under TCG a boot with one card takes about 20 s on an idle machine.
 BOOT_TIMEOUT = 180
 EXIT_TIMEOUT = 30
+MOVE_TIMEOUT = 120
+POLL = 0.05
 CONSOLE_LINES = 25
 BLOCK = 1 << 16
 
@@ -130,12 +133,14 @@ class Vm:
             QEMU, *machine(**machine_options), *plugin(),
             *linux(stock.vmlinuz, images.initrd, append), *disks(images),
             *([] if reboots else ["-no-reboot"]),
-            "-chardev", f"file,id=console,path={self.folder}/console",
+            "-chardev",
+            f"file,id=console,path={self.folder}/console,append=on",
             "-serial", "chardev:console",
             *device("virtio-serial-pci"),
             *device("virtserialport", chardev="agent", name="zdrive.agent"),
             "-mon", "chardev=qmp,mode=control", *devices]
         self._agent = self._process = self.qmp = None
+        self._early = b""
 
     def __enter__(self):
         return self
@@ -146,23 +151,10 @@ class Vm:
     def boot(self):
         """Start QEMU and wait until the guest is ready."""
         fsys.folder(self.folder)
-        self._agent, agent = socket.socketpair()
-        monitor, qemu_monitor = socket.socketpair()
-        ends = {"agent": agent.fileno(), "qmp": qemu_monitor.fileno()}
-        command = list(self._command)
-        for name, number in ends.items():
-            command += ["-chardev", f"socket,id={name},fd={number}"]
-        (self.folder / "command").write_text(
-            subprocess.list2cmdline(command))
-        with open(self.folder / "messages", "wb") as messages:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=messages,
-                stderr=messages, pass_fds=ends.values())
-        agent.close()
-        qemu_monitor.close()
-        self.qmp = qmp.Qmp(monitor)
+        for name in ("console", "messages"):
+            (self.folder / name).unlink(missing_ok=True)
         try:
-            self.qmp.greet(EXIT_TIMEOUT)
+            self._launch()
             self.wait_ready()
         except BaseException as err:
             self.kill()
@@ -170,6 +162,76 @@ class Vm:
                 raise self._error(f"{QEMU} does not start") from None
             raise
         return self
+
+    def _launch(self, *words):
+        """Start QEMU; @words are further arguments."""
+        self._agent, agent = socket.socketpair()
+        monitor, qemu_monitor = socket.socketpair()
+        ends = {"agent": agent.fileno(), "qmp": qemu_monitor.fileno()}
+        command = [*self._command, *words]
+        for name, number in ends.items():
+            command += ["-chardev", f"socket,id={name},fd={number}"]
+        (self.folder / "command").write_text(
+            subprocess.list2cmdline(command))
+        with open(self.folder / "messages", "ab") as messages:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=messages,
+                stderr=messages, pass_fds=ends.values())
+        agent.close()
+        qemu_monitor.close()
+        self.qmp = qmp.Qmp(monitor)
+        self.qmp.greet(EXIT_TIMEOUT)
+
+    def move(self, live):
+        """Go on in another QEMU, which takes over from this one.
+
+        With @live both are there at the same time; otherwise a file in the
+        VM's folder holds the machine meanwhile.  The machine stands still:
+        before QEMU 9.0 a guest that runs under TCG while its memory is sent
+        loses what it writes (cpu_physical_memory_sync_dirty_bitmap()).
+        """
+        source, monitor, agent = self._process, self.qmp, self._agent
+        file = self.folder / "machine"
+        try:
+            monitor.ask("stop")
+            if live:
+                with tempfile.TemporaryDirectory() as folder:
+                    # a socket cannot have a long name
+                    self._launch("-incoming", f"unix:{folder}/socket")
+                    self._send_machine(monitor, f"unix:{folder}/socket")
+            else:
+                self._send_machine(monitor, f"exec:cat >{file}")
+            monitor.ask("quit")
+            source.wait(EXIT_TIMEOUT)
+            if not live:
+                self._launch("-incoming", f"exec:cat {file}")
+            self._wait_moved()
+        except (OSError, qmp.Closed, qmp.Refused) as err:
+            raise self._error(f"the machine cannot be moved: {err}") from None
+        finally:
+            source.kill()
+            file.unlink(missing_ok=True)
+        # what the agent had said to the QEMU that is gone
+        agent.settimeout(EXIT_TIMEOUT)
+        while block := agent.recv(BLOCK):
+            self._early += block
+
+    def _send_machine(self, monitor, uri):
+        monitor.ask("migrate-set-parameters", max_bandwidth=1 << 30)
+        monitor.ask("migrate", uri=uri)
+        deadline = time.monotonic() + MOVE_TIMEOUT
+        while (info := monitor.ask("query-migrate"))["status"] != "completed":
+            if info["status"] == "failed" or time.monotonic() > deadline:
+                raise self._error(f"the machine is not sent: {info}")
+            time.sleep(POLL)
+
+    def _wait_moved(self):
+        deadline = time.monotonic() + MOVE_TIMEOUT
+        while self.qmp.ask("query-status")["status"] == "inmigrate":
+            if time.monotonic() > deadline:
+                raise self._error("the machine does not arrive")
+            time.sleep(POLL)
+        self.qmp.ask("cont")
 
     def kill(self):
         """End QEMU at once, as a power cut of the host would."""
@@ -244,6 +306,11 @@ class Vm:
     def _bytes(self, count, deadline, what):
         data = bytearray()
         while len(data) < count:
+            if self._early:
+                size = count - len(data)
+                data += self._early[:size]
+                self._early = self._early[size:]
+                continue
             self._agent.settimeout(max(deadline - time.monotonic(), 0.001))
             try:
                 block = self._agent.recv(min(count - len(data), BLOCK))

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import re
 import sys
+import time
 from pathlib import Path
 
 from zdlib import tap, ui, vm
@@ -68,8 +69,27 @@ def no_complaints(report, machine, known=None):
 
 def members(machine):
     """All SSDs, by card and phy."""
+    return _members(machine.run("members"))
+
+
+def _members(text):
     return [Member(pci, scsi, int(phy), name) for pci, scsi, phy, name in
-            map(str.split, machine.run("members").splitlines())]
+            map(str.split, text.splitlines())]
+
+
+def wait_members(machine, count, patience):
+    """The SSDs as soon as there are @count of them, else after @patience.
+
+    While one comes or goes, the list of them cannot be had.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        result = machine.run("members", check=False)
+        found = [] if result.status else _members(result.out)
+        if len(found) == count and not result.status or \
+           time.monotonic() > deadline:
+            return found
+        time.sleep(0.5)
 
 
 def names(machine):

@@ -42,6 +42,7 @@ PLAN = {
 # rooms that know QEMU, as do the versions and trace points of the house.
 OWNERS = {
     "catalog.h": "catalog",
+    "fault.h": "disk",
     "flash.h": "flash",
     "link.h": "disk",
     "media.h": "media",

@@ -94,7 +94,7 @@ static const struct {
     { 77, 0x000e, 0x0006, "running at 6 Gb/s" },
     { 80, 0x0100, 0x0100, "ATA8-ACS" },
     { 82, 0x006b, 0x006b, "SMART, security, power, cache, look-ahead" },
-    { 83, 0xf408, 0x7408, "FLUSH CACHE EXT, 48-bit, APM" },
+    { 83, 0xf409, 0x7409, "FLUSH CACHE EXT, 48-bit, APM, microcode" },
     { 84, 0xc160, 0x4160, "WWN, FUA, GPL" },
     { 85, 0x0061, 0x0021, "SMART and write cache on, look-ahead off" },
     { 86, 0x3408, 0x3408, "flush, 48-bit and APM on" },
@@ -138,9 +138,9 @@ static void test_identify(void)
 static const uint8_t known[] = {
     0x06, 0x20, 0x21, 0x24, 0x25, 0x27, 0x29, 0x2f, 0x30, 0x31, 0x34, 0x35,
     0x37, 0x39, 0x3d, 0x3f, 0x40, 0x41, 0x42, 0x47, 0x57, 0x60, 0x61, 0x90,
-    0x91, 0xb0, 0xb1, 0xc4, 0xc5, 0xc6, 0xc8, 0xc9, 0xca, 0xcb, 0xce, 0xe0,
-    0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xea, 0xec, 0xef, 0xf1,
-    0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf8, 0xf9,
+    0x91, 0x92, 0x93, 0xb0, 0xb1, 0xc4, 0xc5, 0xc6, 0xc8, 0xc9, 0xca, 0xcb,
+    0xce, 0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, 0xe8, 0xea, 0xec,
+    0xef, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf8, 0xf9,
 };
 
 /* Those that ask for no answer but a reset. */
@@ -703,6 +703,109 @@ static void test_security_erase(void)
     zt_quit(card);
 }
 
+#define IMAGE_BLOCKS    5
+
+/* An image that is accepted (docs/ssd.rst), @blocks long. */
+static void make_image(uint8_t *image, unsigned blocks, const char *revision)
+{
+    uint32_t sum = 0;
+    unsigned i;
+
+    zt_pattern(image, blocks * ZT_SECTOR, 7);
+    memcpy(image, "ZDRIVEFW", 8);
+    memcpy(image + 8, revision, 8);
+    stl_le_p(image + 16, blocks);
+    stl_le_p(image + 20, 0);
+    for (i = 0; i < blocks * ZT_SECTOR; i += 4) {
+        sum += ldl_le_p(image + i);
+    }
+    stl_le_p(image + 20, -sum);
+}
+
+/* ACS-2 7.10: blocks in Count and LBA 7:0, offset in LBA 23:8 */
+static ZtCmd microcode(uint8_t opcode, uint8_t mode, unsigned offset,
+                       unsigned blocks, uint64_t data)
+{
+    return zt_with_data(plain(opcode, mode, offset << 8 | blocks >> 8,
+                              blocks & 0xff), data, blocks * ZT_SECTOR);
+}
+
+static void assert_firmware(ZtCore *core, const char *revision)
+{
+    g_autofree char *text = NULL;
+    uint16_t id[256];
+
+    zt_identify(core, PHY, id);
+    text = zt_id_string(id, 23, 4);
+    g_assert_cmpstr(text, ==, revision);
+}
+
+static void test_microcode(void)
+{
+    ZtCard *card = boot(",firmware=2.25");
+    ZtCore *core = &card->core[0];
+    uint64_t data = zt_alloc(card, IMAGE_BLOCKS * ZT_SECTOR);
+    uint8_t image[IMAGE_BLOCKS * ZT_SECTOR];
+    uint8_t fis[20];
+    unsigned i;
+
+    make_image(image, IMAGE_BLOCKS, "2.50    ");
+    image[100] ^= 1;
+    qtest_memwrite(card->qts, data, image, sizeof(image));
+    aborted(core, microcode(0x92, 0x07, 0, IMAGE_BLOCKS, data));
+    image[100] ^= 1;
+    qtest_memwrite(card->qts, data, image, sizeof(image));
+    /* not all of it, and modes that do not exist */
+    aborted(core, microcode(0x92, 0x07, 0, IMAGE_BLOCKS - 1, data));
+    aborted(core, microcode(0x92, 0x01, 0, IMAGE_BLOCKS, data));
+    aborted(core, microcode(0x92, 0x07, 0, 0, data));
+    zt_core_write(core, MVS_P_SER_CTLSTAT(PHY), PHY_RST);
+    assert_firmware(core, "2.25");
+
+    /* whole, in force from the next reset on */
+    good(core, microcode(0x93, 0x07, 0, IMAGE_BLOCKS, data));
+    zt_d2h(core, PHY, fis);
+    g_assert_cmphex(fis[12], ==, 0x02);
+    assert_firmware(core, "2.25");
+    zt_core_write(core, MVS_P_SER_CTLSTAT(PHY), PHY_RST);
+    assert_firmware(core, "2.50");
+
+    /* in pieces; one that does not follow ends it */
+    make_image(image, IMAGE_BLOCKS, "9.99 Z  ");
+    qtest_memwrite(card->qts, data, image, sizeof(image));
+    good(core, microcode(0x92, 0x03, 0, 1, data));
+    aborted(core, microcode(0x92, 0x03, 2, 1, data + 2 * ZT_SECTOR));
+    aborted(core, microcode(0x92, 0x03, 1, 1, data + ZT_SECTOR));
+    for (i = 0; i < IMAGE_BLOCKS; i++) {
+        good(core, microcode(0x92, 0x03, i, 1, data + i * ZT_SECTOR));
+        zt_d2h(core, PHY, fis);
+        g_assert_cmphex(fis[12], ==, i < IMAGE_BLOCKS - 1 ? 0x01 : 0x02);
+    }
+    zt_core_write(core, MVS_P_SER_CTLSTAT(PHY), PHY_RST);
+    assert_firmware(core, "9.99 Z");
+
+    /* a reset in between forgets the pieces */
+    good(core, microcode(0x92, 0x03, 0, 1, data));
+    zt_core_write(core, MVS_P_SER_CTLSTAT(PHY), PHY_RST);
+    aborted(core, microcode(0x92, 0x03, 1, 1, data + ZT_SECTOR));
+    zt_quit(card);
+}
+
+/* Word 77 follows what the phy has negotiated. */
+static void test_speed(void)
+{
+    ZtCard *card = boot("");
+    ZtCore *core = &card->core[0];
+    unsigned rate;
+
+    for (rate = 1; rate <= 2; rate++) {
+        zt_core_write(core, MVS_P_SER_CTLSTAT(PHY),
+                      PHY_MAX_RATE(rate) | PHY_RST);
+        g_assert_cmphex(identify_word(core, 77), ==, (rate + 1) << 1);
+    }
+    zt_quit(card);
+}
+
 static const ZtCase cases[] = {
     { "identify", test_identify },
     { "all-opcodes", test_all_opcodes },
@@ -722,6 +825,8 @@ static const ZtCase cases[] = {
     { "hpa", test_hpa },
     { "security", test_security },
     { "security-erase", test_security_erase },
+    { "microcode", test_microcode },
+    { "speed", test_speed },
 };
 
 int main(int argc, char **argv)

@@ -7,7 +7,10 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
+#include "hw/pci/pci_regs.h"
 #include "zdrive-qtest.h"
+
+#define ATA_READ_VERIFY_EXT 0x42
 
 /* Marks registers that nobody may change. */
 #define SCRATCH     0x5ca1ab1e
@@ -69,6 +72,9 @@ static void assert_alive(ZtCard *card)
         ZtCore *core = &card->core[c];
         uint16_t id[256];
 
+        if (!core->list) {
+            continue;
+        }
         zt_core_program(core);
         g_assert_cmphex(zt_core_read(core, MVS_INT_STAT), ==, 0);
         if (zt_core_read(core, MVS_P_SER_CTLSTAT(0)) & PHY_READY) {
@@ -242,6 +248,25 @@ static void test_msi_to_self(void)
     zt_quit(card);
 }
 
+/* "Interrupt disable" by a write to its byte alone, with the pin up. */
+static void test_intx_disable(void)
+{
+    ZtCard *card = boot("");
+    ZtCmd cmd = zt_cheap(0, 0);
+
+    zt_write(card, MVS_GBL_PI, 0xc0000);
+    zt_good(&card->core[0], &cmd);
+    g_assert_true(zt_intx(card));
+    qpci_config_writeb(card->pci, PCI_COMMAND + 1,
+                       PCI_COMMAND_INTX_DISABLE >> 8);
+    qpci_config_writew(card->pci, PCI_COMMAND,
+                       PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER);
+    g_assert_true(zt_intx(card));
+    zt_system_reset(card);
+    assert_alive(card);
+    zt_quit(card);
+}
+
 /* ---- registers ---- */
 
 /* One access each that no driver should make. */
@@ -365,7 +390,73 @@ static void test_rx_overrun(void)
         zt_queue(core, &cmd);
     }
     zt_doorbell(core);
+    while (zt_core_read(core, MVS_TX_CONS_IDX) != 1024 + 100 - 1) {
+        qtest_clock_step(card->qts, 1);
+    }
     g_assert_cmphex(zt_core_read(core, MVS_RX_CONS_IDX), ==, 99);
+    assert_alive(card);
+    zt_quit(card);
+}
+
+/*
+ * A ring full of the longest commands, which end at once: half a minute of
+ * work, and QEMU answers meanwhile.
+ */
+static void test_busy(void)
+{
+    ZtCard *card = boot(",size=256M,model=cm84");
+    ZtCore *core = &card->core[0];
+    gint64 start = g_get_monotonic_time();
+    unsigned i;
+
+    for (i = 0; i < MVS_SLOTS - 1; i++) {
+        ZtCmd cmd = zt_in_slot(zt_ata(ATA_READ_VERIFY_EXT, 0, 0), i);
+
+        zt_queue(core, &cmd);
+    }
+    start = g_get_monotonic_time();
+    zt_doorbell(core);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'query-status'}");
+    g_assert_cmpint(g_get_monotonic_time() - start, <, 5 * G_USEC_PER_SEC);
+    g_assert_cmpint(zt_core_read(core, MVS_TX_CONS_IDX), <, MVS_SLOTS / 2);
+    assert_alive(card);
+    zt_quit(card);
+}
+
+/* What a driver sends to an SSD whose queue has stopped: some of it waits. */
+static void test_halted_queue(void)
+{
+    ZtCard *card = boot(",model=cm84");
+    ZtCore *core = &card->core[0];
+    uint64_t buf = zt_alloc(card, 4096);
+    ZtCmd bad = zt_with_data(zt_ncq(ATA_READ_FPDMA, 0, 1ull << 40, 8), buf,
+                             4096);
+    ZtCmd log = zt_with_data(zt_in_slot(zt_ata(ATA_READ_LOG_EXT, 0x10, 1),
+                                        500), buf, ZT_SECTOR);
+    unsigned i, good = 0;
+
+    zt_queue(core, &bad);
+    for (i = 0; i < 100; i++) {
+        ZtCmd cmd = zt_with_data(zt_ncq(ATA_READ_FPDMA, i % 32, 0, 8), buf,
+                                 4096);
+
+        cmd.slot = 1 + i;
+        zt_queue(core, &cmd);
+    }
+    zt_doorbell(core);
+    for (i = 0; i < 100 - 32; i++) {
+        uint32_t entry = zt_completion(core);
+
+        g_assert_cmphex(entry & (RXQ_DONE | RXQ_ERR), ==, RXQ_DONE | RXQ_ERR);
+    }
+    zt_assert_quiet(core);
+    zt_queue(core, &log);
+    zt_doorbell(core);
+    for (i = 0; i < 32 + 1; i++) {
+        good += !!(zt_completion(core) & RXQ_GOOD);
+    }
+    g_assert_cmpint(good, ==, 32 + 1);
+    zt_assert_quiet(core);
     assert_alive(card);
     zt_quit(card);
 }
@@ -556,6 +647,44 @@ static void test_prd_loop(void)
     zt_quit(card);
 }
 
+/*
+ * Lists that QEMU cannot map need memory of the host.  All commands of an SSD
+ * together get as much as the longest one; the second of two has none left.
+ */
+static void test_host_memory(void)
+{
+    static const unsigned entries = 1400, sectors = 65500;
+    ZtCard *card = zt_boot("-blockdev driver=null-co,node-name=d,size=%u,"
+                           "latency-ns=500000000 " ZT_CARD
+                           ",model=cm84,drive=d", 256 * 1024 * 1024);
+    ZtCore *core = &card->core[0];
+    uint64_t table = zt_alloc(card, entries * sizeof(ZtPrd));
+    uint64_t buf = zt_alloc(card, 32768);
+    ZtPrd chain = { cpu_to_le64(table), cpu_to_le32(PRD_CHAIN | entries) };
+    unsigned i;
+
+    zt_core_start(core);
+    for (i = 0; i < entries; i++) {
+        ZtPrd prd = { cpu_to_le64(buf), cpu_to_le32(24000) };
+
+        qtest_memwrite(card->qts, table + i * sizeof(prd), &prd, sizeof(prd));
+    }
+    for (i = 0; i < 2; i++) {
+        ZtCmd cmd = zt_with_data(zt_ncq(ATA_READ_FPDMA, i, 0, sectors), 0,
+                                 sectors * ZT_SECTOR);
+
+        cmd.prd = &chain;
+        cmd.prds = 1;
+        zt_queue(core, &cmd);
+    }
+    zt_doorbell(core);
+    qtest_clock_step(card->qts, ZT_COMMAND_NS);
+    g_assert_cmphex(zt_core_read(core, MVS_INT_STAT), ==,
+                    CINT_NON_SPEC_NCQ_ERROR);
+    assert_alive(card);
+    zt_quit(card);
+}
+
 /* data_len and what the command moves differ. */
 static const struct {
     const char *name;
@@ -638,6 +767,53 @@ static void test_overwrite_in_flight(void)
     zt_quit(card);
 }
 
+/* Accesses that are not to an aligned dword: no effect, and one line. */
+static void test_width(void)
+{
+    ZtCard *card = boot("");
+    const uint64_t reg = card->bar2.addr + MVS_CORE(0) + MVS_PORTS_IMP;
+    const uint64_t rom = qpci_iomap(card->pci, 0, NULL).addr;
+    g_autofree char *log = NULL;
+    unsigned i;
+
+    zt_core_write(&card->core[0], MVS_PORTS_IMP, SCRATCH);
+    for (i = 0; i < 100; i++) {
+        qtest_writeb(card->qts, reg + i % 4, i);
+        qtest_writew(card->qts, reg + i % 2, i);
+        g_assert_cmphex(qtest_readb(card->qts, reg + i % 4), ==, 0);
+        g_assert_cmphex(qtest_readw(card->qts, reg), ==, 0);
+    }
+    g_assert_cmphex(zt_core_read(&card->core[0], MVS_PORTS_IMP), ==, SCRATCH);
+    assert_logged("32-bit");
+    /* QEMU has no line of its own for each of them */
+    g_file_get_contents(log_path, &log, NULL, NULL);
+    g_assert_null(strstr(log, "Invalid"));
+    /* a 64-bit access is two of 32 */
+    qtest_writeq(card->qts, reg + 4, 0x1122334455667788ull);
+    g_assert_cmphex(zt_core_read(&card->core[0], MVS_GBL_PORT_TYPE), ==,
+                    0x55667788);
+    qtest_readb(card->qts, rom + 1);
+    qtest_readw(card->qts, rom + 1);
+    assert_alive(card);
+    zt_quit(card);
+}
+
+/* The same mistake after each of many resets: the log comes to an end. */
+static void test_log_end(void)
+{
+    ZtCard *card = boot("");
+    unsigned i;
+
+    for (i = 0; i < 300; i++) {
+        zt_core_read(&card->core[0], 0x2fc);
+        zt_system_reset(card);
+    }
+    g_assert_cmpint(log_lines("reserved register"), ==, 200);
+    g_assert_cmpint(log_lines("no more lines"), ==, 1);
+    assert_alive(card);
+    zt_quit(card);
+}
+
 /* Random values in random registers, over and over. */
 static void test_random_writes(void)
 {
@@ -708,16 +884,22 @@ static void test_random_memory(void)
 
 static const ZtCase cases[] = {
     { "msi-to-self", test_msi_to_self },
+    { "intx-disable", test_intx_disable },
     { "doorbell", test_doorbell },
     { "ring-size", test_ring_size },
     { "no-rx-ring", test_no_rx_ring },
     { "rx-overrun", test_rx_overrun },
+    { "busy", test_busy },
+    { "halted-queue", test_halted_queue },
     { "slot-range", test_slot_range },
     { "slot-busy", test_slot_busy },
     { "phy-absent", test_phy_absent },
     { "prd-loop", test_prd_loop },
+    { "host-memory", test_host_memory },
     { "long", test_long },
     { "overwrite-in-flight", test_overwrite_in_flight },
+    { "width", test_width },
+    { "log-end", test_log_end },
     { "random-writes", test_random_writes },
     { "random-memory", test_random_memory },
 };

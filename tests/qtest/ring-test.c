@@ -640,6 +640,27 @@ static void test_pcs_cmd_rst(void)
     zt_quit(card);
 }
 
+/* ... and nothing that waits is issued on the way. */
+static void test_pcs_cmd_rst_mixed(void)
+{
+    ZtCard *card = zt_boot(ZT_CARD);
+    ZtCore *core = &card->core[0];
+    uint64_t buf = zt_alloc(card, 4096);
+    ZtCmd first = zt_with_data(zt_ncq(ATA_READ_FPDMA, 0, 0, 8), buf, 4096);
+    ZtCmd single = zt_cheap(0, 1);
+    ZtCmd second = zt_with_data(zt_ncq(ATA_READ_FPDMA, 2, 0, 8), buf, 4096);
+
+    zt_core_start(core);
+    zt_queue(core, &first);
+    zt_queue(core, &single);
+    zt_queue(core, &second);
+    zt_doorbell(core);
+    zt_core_write(core, MVS_PCS, 0x59 | PCS_CMD_RST);
+    g_assert_cmphex(zt_completion(core), ==, RXQ_DONE | RXQ_GOOD);
+    zt_assert_quiet(core);
+    zt_quit(card);
+}
+
 #define DEPTH       32
 #define NCQ_BYTES   8192
 #define NCQ_LBA(tag) ((uint64_t)(((tag) * 7 + 3) % DEPTH) * 40)
@@ -760,6 +781,7 @@ static const ZtCase cases[] = {
     { "abort-one", test_abort_one },
     { "reset-one-phy", test_reset_one_phy },
     { "pcs-cmd-rst", test_pcs_cmd_rst },
+    { "pcs-cmd-rst-mixed", test_pcs_cmd_rst_mixed },
     { "ncq", test_ncq },
     { "ncq-file", test_ncq_file },
     { "ncq-then-single", test_ncq_then_single },

@@ -64,23 +64,29 @@ void zt_add_variant(const char *group, const char *name, const char *variant,
     qtest_add_data_func(path, GUINT_TO_POINTER(index), run);
 }
 
+void zt_remove_tmp(void)
+{
+    g_autoptr(GDir) dir = tmp_dir ? g_dir_open(tmp_dir, 0, NULL) : NULL;
+    const char *name;
+
+    while (dir && (name = g_dir_read_name(dir))) {
+        g_autofree char *path = g_build_filename(tmp_dir, name, NULL);
+
+        g_unlink(path);
+    }
+    if (tmp_dir) {
+        g_rmdir(tmp_dir);
+        g_clear_pointer(&tmp_dir, g_free);
+    }
+}
+
 int zt_run_tests(void)
 {
     int ret;
 
     alarm(WATCHDOG_S);
     ret = g_test_run();
-    if (tmp_dir) {
-        g_autoptr(GDir) dir = g_dir_open(tmp_dir, 0, NULL);
-        const char *name;
-
-        while (dir && (name = g_dir_read_name(dir))) {
-            g_autofree char *path = g_build_filename(tmp_dir, name, NULL);
-
-            g_unlink(path);
-        }
-        g_rmdir(tmp_dir);
-    }
+    zt_remove_tmp();
     return ret;
 }
 
@@ -176,6 +182,7 @@ ZtCard *zt_migrate(ZtCard *card, const char *args)
     g_autofree char *save = g_strdup_printf("exec:cat > %s", path);
     g_autofree char *load = g_strdup_printf("exec:cat %s", path);
     int64_t now = qtest_clock_step(card->qts, 0);
+    int devfn = card->pci->devfn;
     ZtCard *to;
     unsigned n;
 
@@ -194,7 +201,7 @@ ZtCard *zt_migrate(ZtCard *card, const char *args)
     qtest_qmp_assert_success(to->qts, "{'execute': 'migrate-incoming', "
                              "'arguments': {'uri': %s}}", load);
     qtest_qmp_eventwait(to->qts, "RESUME");
-    to->pci = qpci_device_find(to->bus, ZT_DEVFN);
+    to->pci = qpci_device_find(to->bus, devfn);
     g_assert_nonnull(to->pci);
     return to;
 }

@@ -90,6 +90,8 @@ ZtCard *zt_migrate(ZtCard *card, const char *args);
 /* Path of zdrive.so, and of a file named @name in the test's own folder. */
 const char *zt_module(void);
 char *zt_tmp_file(const char *name);
+/* Remove that folder. */
+void zt_remove_tmp(void);
 /* As zt_tmp_file(), made with @len zero bytes. */
 char *zt_tmp_image(const char *name, uint64_t len);
 

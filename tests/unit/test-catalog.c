@@ -38,6 +38,7 @@ static const struct {
 
 /* real-cards.md 3.2: full stripes of 64 KiB chunks */
 static const struct {
+    const char *type;
     const char *model;
     uint16_t device_id;
     uint8_t ssds;
@@ -45,18 +46,27 @@ static const struct {
     uint32_t ssd_gb;
     uint64_t volume_sectors;
 } cards[] = {
-    { "cm84", 0x1044, 4, 300, 75, 586135552 },
-    { "cm84", 0x1044, 4, 600, 150, 1172186624 },
-    { "cm84", 0x1044, 4, 1200, 300, 2344289280 },
-    { "rm84", 0x1044, 4, 300, 75, 586135552 },
-    { "rm84", 0x1044, 4, 600, 150, 1172186624 },
-    { "rm84", 0x1044, 4, 1200, 300, 2344289280 },
-    { "cm88", 0x1084, 8, 800, 100, 1562972160 },
-    { "cm88", 0x1084, 8, 1600, 200, 3125775360 },
-    { "cm88", 0x1084, 8, 3200, 400, 6251381760 },
-    { "rm88", 0x1084, 8, 800, 100, 1562972160 },
-    { "rm88", 0x1084, 8, 1600, 200, 3125775360 },
-    { "rm88", 0x1084, 8, 3200, 400, 6251381760 },
+    { "zdrive-r4", "cm84", 0x1044, 4, 300, 75, 586135552 },
+    { "zdrive-r4", "cm84", 0x1044, 4, 600, 150, 1172186624 },
+    { "zdrive-r4", "cm84", 0x1044, 4, 1200, 300, 2344289280 },
+    { "zdrive-r4", "rm84", 0x1044, 4, 300, 75, 586135552 },
+    { "zdrive-r4", "rm84", 0x1044, 4, 600, 150, 1172186624 },
+    { "zdrive-r4", "rm84", 0x1044, 4, 1200, 300, 2344289280 },
+    { "zdrive-r4", "cm88", 0x1084, 8, 800, 100, 1562972160 },
+    { "zdrive-r4", "cm88", 0x1084, 8, 1600, 200, 3125775360 },
+    { "zdrive-r4", "cm88", 0x1084, 8, 3200, 400, 6251381760 },
+    { "zdrive-r4", "rm88", 0x1084, 8, 800, 100, 1562972160 },
+    { "zdrive-r4", "rm88", 0x1084, 8, 1600, 200, 3125775360 },
+    { "zdrive-r4", "rm88", 0x1084, 8, 3200, 400, 6251381760 },
+    { "revodrive3", "revodrive3", 0x1021, 2, 120, 60, 234462720 },
+    { "revodrive3", "revodrive3", 0x1021, 2, 240, 120, 468883200 },
+    { "revodrive3", "revodrive3", 0x1021, 2, 480, 240, 937724160 },
+    { "revodrive3-x2", "revodrive3-x2", 0x1041, 4, 240, 60, 468925440 },
+    { "revodrive3-x2", "revodrive3-x2", 0x1041, 4, 480, 120, 937766400 },
+    { "revodrive3-x2", "revodrive3-x2", 0x1041, 4, 960, 240, 1875448320 },
+    { "revodrive350", "revodrive350-240", 0x1021, 2, 240, 120, 468883200 },
+    { "revodrive350", "revodrive350-480", 0x1041, 4, 480, 120, 937766400 },
+    { "revodrive350", "revodrive350-480", 0x1041, 4, 960, 240, 1875448320 },
 };
 
 static void test_idema(void)
@@ -70,7 +80,7 @@ static void test_idema(void)
 static void test_capacities(void)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(cards); i++) {
-        const ZdProduct *p = zd_catalog_find("zdrive-r4", cards[i].model);
+        const ZdProduct *p = zd_catalog_find(cards[i].type, cards[i].model);
         const ZdCapacity *cap;
         uint64_t chunk_sectors = ZD_VOLUME_CHUNK / 512;
         uint64_t sectors;
@@ -117,8 +127,13 @@ static void test_strings(void)
 
         g_assert_cmpuint(strlen(p->ssd_model), <=, MODEL_CHARS);
         g_assert_cmpuint(strlen(p->firmware), <=, FIRMWARE_CHARS);
-        g_assert_true(g_str_has_suffix(p->ssd_model, model));
-        g_assert_true(g_str_has_suffix(p->title, model));
+        if (strcmp(p->type, "zdrive-r4") == 0) {
+            g_assert_true(g_str_has_suffix(p->ssd_model, model));
+            g_assert_true(g_str_has_suffix(p->title, model));
+        } else {
+            g_assert_true(g_str_has_prefix(p->model, p->type));
+            g_assert_true(g_str_has_prefix(p->ssd_model, "OCZ-REVODRIVE"));
+        }
     }
 }
 

@@ -29,6 +29,7 @@ static void make_ssds(ZdCard *card)
             .store = card->store,
             .member = i,
             .timed = plan->timed,
+            .seed = card->props.seed,
         };
 
         pstrcpy(cfg.serial, sizeof(cfg.serial), plan->serial[i]);
@@ -101,14 +102,26 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     }
     mv_bridge_init(&card->bridge, pci, links);
     card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
-    if (!zd_card_load_flash(card, errp)) {
+    zd_faults_init(&card->bridge.faults, ZD_FAULT_OF_CARD,
+                   card->props.seed + ZD_MAX_MEMBERS);
+    if (!zd_card_load_flash(card, errp) ||
+        (card->props.faults &&
+         !zd_card_set_faults(card, card->props.faults, errp))) {
         zd_card_exit(pci);
     }
 }
 
 static void zd_card_reset_hold(Object *obj)
 {
-    mv_bridge_reset(&ZDRIVE_R4(obj)->bridge);
+    ZdCard *card = ZDRIVE_R4(obj);
+
+    zd_card_reset_config(card);
+    mv_bridge_reset(&card->bridge);
+}
+
+static void zd_card_finalize(Object *obj)
+{
+    g_free(ZDRIVE_R4(obj)->props.faults);
 }
 
 static Property zd_card_properties[] = {
@@ -187,13 +200,26 @@ static int zd_card_pre_load(void *opaque)
     return 0;
 }
 
+static int zd_card_post_load(void *opaque, int version_id)
+{
+    zd_card_update_link(opaque);
+    return 0;
+}
+
 static const VMStateDescription zd_card_vmstate = {
     .name = "zdrive",
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = zd_card_pre_save,
     .pre_load = zd_card_pre_load,
+    .post_load = zd_card_post_load,
     .fields = (const VMStateField[]) {
+        {
+            .name = "identity",
+            .info = &zd_card_identity,
+            .size = sizeof(ZdCard),
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
                        vmstate_pcie_aer_log, PCIEAERLog),
@@ -240,6 +266,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     dc->vmsd = &zd_card_vmstate;
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     device_class_set_props(dc, zd_card_properties);
+    zd_card_add_fault_properties(klass);
     for (i = 0; i < ARRAY_SIZE(zd_card_help); i++) {
         object_class_property_set_description(klass, zd_card_help[i].name,
                                               zd_card_help[i].description);
@@ -251,6 +278,7 @@ const TypeInfo zd_card_type_info = {
     .parent = TYPE_PCI_DEVICE,
     .instance_size = sizeof(ZdCard),
     .instance_init = zd_card_instance_init,
+    .instance_finalize = zd_card_finalize,
     .class_init = zd_card_class_init,
     .interfaces = (InterfaceInfo[]) {
         { INTERFACE_PCIE_DEVICE },

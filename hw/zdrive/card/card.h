@@ -30,6 +30,7 @@ typedef struct ZdCardProps {
     uint64_t wwn;               /* 0: not given */
     uint64_t seed;
     char *timing;
+    char *faults;               /* only until the card is realized */
     char *rom_view;
     BlockBackend *flash;
 } ZdCardProps;
@@ -53,6 +54,7 @@ struct ZdCard {
     ZdCardPlan plan;
     MvBridge bridge;
     MemoryRegion blank_rom;
+    uint16_t link_status;       /* PCIe link as trained, without faults */
     int32_t bootindex;
     ZdStore *store;
     ZdLink link[ZD_MAX_MEMBERS];
@@ -70,6 +72,9 @@ extern const TypeInfo zd_card_type_info;
 bool zd_card_plan(const char *type, const ZdCardProps *props,
                   const char *place, ZdCardPlan *plan, Error **errp);
 
+/* vmstate.c: what the stream says about the card; opaque is a ZdCard. */
+extern const VMStateInfo zd_card_identity;
+
 /*
  * pci-config.c: identity and capability chain of real-cards.md 1.2.  Returns
  * false with *errp set when QEMU refuses a capability.
@@ -80,6 +85,14 @@ void zd_card_exit_config(PCIDevice *pci);
 uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len);
 void zd_card_restore_config(PCIDevice *pci);
 void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len);
+/* What a reset leaves of the registers that QEMU's PCI code does not know. */
+void zd_card_reset_config(ZdCard *card);
+/* The link has, or no longer has, a fault of its width. */
+void zd_card_update_link(ZdCard *card);
+
+/* faults.c */
+bool zd_card_set_faults(ZdCard *card, const char *text, Error **errp);
+void zd_card_add_fault_properties(ObjectClass *klass);
 
 /*
  * rom.c: the file that every card has as option ROM if it is there, or NULL;

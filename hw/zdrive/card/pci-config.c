@@ -63,6 +63,21 @@ static uint16_t link_status(PCIDevice *pci)
     return speed | width << 4 | PCI_EXP_LNKSTA_SLC;
 }
 
+void zd_card_update_link(ZdCard *card)
+{
+    uint8_t *config = PCI_DEVICE(card)->config + CAP_EXP + PCI_EXP_LNKSTA;
+    unsigned width = (card->link_status & PCI_EXP_LNKSTA_NLW) >> 4;
+    const ZdFault *fault;
+
+    /* a card without a link, or with one that is narrow anyway, keeps it */
+    fault = zd_faults_fire(&card->bridge.faults, ZD_FAULT_LINK_WIDTH, NULL);
+    if (fault) {
+        width = MIN(width, 1 << fault->choice);
+    }
+    pci_set_word(config, (card->link_status & ~PCI_EXP_LNKSTA_NLW) |
+                         width << 4);
+}
+
 static void init_express(PCIDevice *pci)
 {
     uint8_t *config = pci->config + CAP_EXP;
@@ -85,7 +100,8 @@ static void init_express(PCIDevice *pci)
         return;
     }
     pci_set_long(config + PCI_EXP_LNKCAP, LNKCAP);
-    pci_set_word(config + PCI_EXP_LNKSTA, link_status(pci));
+    ZDRIVE_R4(pci)->link_status = link_status(pci);
+    pci_set_word(config + PCI_EXP_LNKSTA, ZDRIVE_R4(pci)->link_status);
     pci_set_word(wmask + PCI_EXP_LNKCTL,
                  PCI_EXP_LNKCTL_ASPMC | PCI_EXP_LNKCTL_RCB |
                  PCI_EXP_LNKCTL_CCC | PCI_EXP_LNKCTL_ES);
@@ -123,10 +139,65 @@ uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
     return pci_default_read_config(pci, addr, len);
 }
 
+static unsigned power_state(PCIDevice *pci)
+{
+    return pci_get_word(pci->config + CAP_PM + PCI_PM_CTRL) &
+           PCI_PM_CTRL_STATE_MASK;
+}
+
+void zd_card_reset_config(ZdCard *card)
+{
+    PCIDevice *pci = PCI_DEVICE(card);
+
+    /* PME status and enable are kept: the slot has auxiliary power */
+    pci_word_test_and_clear_mask(pci->config + CAP_PM + PCI_PM_CTRL,
+                                 PCI_PM_CTRL_STATE_MASK);
+    pci_set_word(pci->config + CAP_EXP + PCI_EXP_DEVCTL, DEVCTL);
+    pci_set_word(pci->config + CAP_EXP + PCI_EXP_LNKCTL, 0);
+    pci_set_word(pci->config + CAP_EXP + PCI_EXP_DEVCTL2, 0);
+    zd_card_update_link(card);
+}
+
+/*
+ * PCI Power Management 1.2, 5.4.1: a function in D3hot answers configuration
+ * accesses only.  This one says NoSoftRst-, so it comes back as after a reset,
+ * with its base addresses gone.
+ */
+static void power_changed(PCIDevice *pci, unsigned before)
+{
+    unsigned now = power_state(pci);
+
+    if (now == 2) {
+        /* 5.4.1 too: the write of a state that is not supported is dropped */
+        pci_set_word(pci->config + CAP_PM + PCI_PM_CTRL,
+                     (pci_get_word(pci->config + CAP_PM + PCI_PM_CTRL) &
+                      ~PCI_PM_CTRL_STATE_MASK) | before);
+    } else if (now == 3 && before != 3) {
+        mv_bridge_sleep(&ZDRIVE_R4(pci)->bridge);
+    } else if (now != 3 && before == 3) {
+        pci_device_reset(pci);
+    }
+}
+
 void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
+    unsigned before = power_state(pci);
+
+    if (addr == PCI_COMMAND + 1) {
+        /*
+         * QEMU looks for a change of "interrupt disable" only with the first
+         * byte of the register.  A pin that is up would be counted twice or
+         * never, and the bus would fail an assertion at its next reset.
+         */
+        pci_default_write_config(pci, PCI_COMMAND,
+                                 pci->config[PCI_COMMAND] | (val & 0xff) << 8,
+                                 2);
+    }
     pci_default_write_config(pci, addr, val, len);
     pcie_aer_write_config(pci, addr, val, len);
+    if (ranges_overlap(addr, len, CAP_PM + PCI_PM_CTRL, 2)) {
+        power_changed(pci, before);
+    }
 }
 
 bool zd_card_init_config(PCIDevice *pci, const ZdProduct *product,

@@ -25,11 +25,53 @@ static const ZdCapacity r4_x88_capacities[] = {
     { 0 }
 };
 
+static const ZdCapacity revo_capacities[] = {
+    { 120, 60 },
+    { 240, 120 },
+    { 0 }
+};
+
+static const ZdCapacity revo_x2_capacities[] = {
+    { 100, 25 },
+    { 240, 60 },
+    { 480, 120 },
+    { 0 }
+};
+
+static const ZdCapacity revo3_capacities[] = {
+    { 120, 60 },
+    { 240, 120 },
+    { 480, 240 },
+    { 0 }
+};
+
+static const ZdCapacity revo3_x2_capacities[] = {
+    { 240, 60 },
+    { 480, 120 },
+    { 960, 240 },
+    { 0 }
+};
+
+static const ZdCapacity revo350_x2_capacities[] = {
+    { 240, 120 },
+    { 0 }
+};
+
+static const ZdCapacity revo350_x4_capacities[] = {
+    { 480, 120 },
+    { 960, 240 },
+    { 0 }
+};
+
 /*
  * Ids: 1b85:1044 and :1084 are Z-Drives by OCZ's driver; which model has which
  * is inferred from the pattern 10NM, N SSDs (real-cards.md 1.1).  Revision 02,
  * class 0100, subsystem = device: seen on the sibling cards 1021 and 1041
  * (1.2).
+ *
+ * RevoDrives: ids of 1021, 1041 and 1095:3124 are seen (1.1); a Revo card has
+ * one model, named as its type, but for the RevoDrive 350, whose 240 GB card
+ * is another board.
  *
  * Models: seen in smartmontools' drive database (2.3).
  *
@@ -58,6 +100,8 @@ static const ZdProduct products[] = {
         .firmware = "2.25",
         .product_id = { 'C', 'M', '8', '4' },
         .profile = &zd_profile_sf2282,
+        .flash = &zd_flash_sf2282,
+        .card = &zd_card_zdrive_r4,
     },
     {
         .model = "cm88",
@@ -74,6 +118,8 @@ static const ZdProduct products[] = {
         .firmware = "2.25",
         .product_id = { 'C', 'M', '8', '8' },
         .profile = &zd_profile_sf2282,
+        .flash = &zd_flash_sf2282,
+        .card = &zd_card_zdrive_r4,
     },
     {
         .model = "rm84",
@@ -90,6 +136,8 @@ static const ZdProduct products[] = {
         .firmware = "3.20E",
         .product_id = { 'R', 'M', '8', '4' },
         .profile = &zd_profile_sf2582,
+        .flash = &zd_flash_sf2582,
+        .card = &zd_card_zdrive_r4,
     },
     {
         .model = "rm88",
@@ -106,6 +154,116 @@ static const ZdProduct products[] = {
         .firmware = "3.20E",
         .product_id = { 'R', 'M', '8', '8' },
         .profile = &zd_profile_sf2582,
+        .flash = &zd_flash_sf2582,
+        .card = &zd_card_zdrive_r4,
+    },
+    {
+        .model = "revodrive",
+        .type = "revodrive",
+        .title = "OCZ RevoDrive",
+        .vendor_id = 0x1095,
+        .device_id = 0x3124,
+        .revision = 0x02,
+        .pci_class = 0x0104,
+        .ssds = 2,
+        .capacities = revo_capacities,
+        .default_gb = 240,
+        .ssd_model = "OCZ-REVODRIVE",
+        .firmware = "1.20",
+        .product_id = { 'R', 'E', 'V', 'O' },
+        .profile = &zd_profile_sf1222,
+        .flash = &zd_flash_sf1222,
+        .card = &zd_card_revodrive,
+    },
+    {
+        .model = "revodrive-x2",
+        .type = "revodrive-x2",
+        .title = "OCZ RevoDrive X2",
+        .vendor_id = 0x1095,
+        .device_id = 0x3124,
+        .revision = 0x02,
+        .pci_class = 0x0104,
+        .ssds = 4,
+        .capacities = revo_x2_capacities,
+        .default_gb = 240,
+        .ssd_model = "OCZ-REVODRIVE X2",
+        .firmware = "1.20",
+        .product_id = { 'R', 'E', 'V', '2' },
+        .profile = &zd_profile_sf1222,
+        .flash = &zd_flash_sf1222,
+        .card = &zd_card_revodrive_x2,
+    },
+    {
+        .model = "revodrive3",
+        .type = "revodrive3",
+        .title = "OCZ RevoDrive 3",
+        .vendor_id = 0x1b85,
+        .device_id = 0x1021,
+        .revision = 0x02,
+        .pci_class = 0x0100,
+        .ssds = 2,
+        .capacities = revo3_capacities,
+        .default_gb = 240,
+        .ssd_model = "OCZ-REVODRIVE3",
+        .firmware = "2.25",
+        .product_id = { 'R', 'E', 'V', '3' },
+        .profile = &zd_profile_sf2281,
+        .flash = &zd_flash_sf2281,
+        .card = &zd_card_revodrive3,
+    },
+    {
+        .model = "revodrive3-x2",
+        .type = "revodrive3-x2",
+        .title = "OCZ RevoDrive 3 X2",
+        .vendor_id = 0x1b85,
+        .device_id = 0x1041,
+        .revision = 0x02,
+        .pci_class = 0x0100,
+        .ssds = 4,
+        .capacities = revo3_x2_capacities,
+        .default_gb = 480,
+        .ssd_model = "OCZ-REVODRIVE3 X2",
+        .firmware = "2.25",
+        .product_id = { 'R', '3', 'X', '2' },
+        .profile = &zd_profile_sf2281,
+        .flash = &zd_flash_sf2281,
+        .card = &zd_card_revodrive3_x2,
+    },
+    {
+        .model = "revodrive350-240",
+        .type = "revodrive350",
+        .title = "OCZ RevoDrive 350 240",
+        .vendor_id = 0x1b85,
+        .device_id = 0x1021,
+        .revision = 0x02,
+        .pci_class = 0x0100,
+        .ssds = 2,
+        .capacities = revo350_x2_capacities,
+        .default_gb = 240,
+        .ssd_model = "OCZ-REVODRIVE350",
+        .firmware = "2.50",
+        .product_id = { 'R', '3', '5', '0' },
+        .profile = &zd_profile_revo350,
+        .flash = &zd_flash_revo350,
+        .card = &zd_card_revodrive350,
+    },
+    {
+        .model = "revodrive350-480",
+        .type = "revodrive350",
+        .title = "OCZ RevoDrive 350 480",
+        .vendor_id = 0x1b85,
+        .device_id = 0x1041,
+        .revision = 0x02,
+        .pci_class = 0x0100,
+        .ssds = 4,
+        .capacities = revo350_x4_capacities,
+        .default_gb = 480,
+        .ssd_model = "OCZ-REVODRIVE350",
+        .firmware = "2.50",
+        .product_id = { 'R', '3', '5', '0' },
+        .profile = &zd_profile_revo350,
+        .flash = &zd_flash_revo350,
+        .card = &zd_card_revodrive350,
     },
 };
 

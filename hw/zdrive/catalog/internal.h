@@ -1,16 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the files of catalog/ share: the SSD profiles that the product table
- * in catalog.c refers to.  One file per controller generation.
+ * What the files of catalog/ share: the profiles and parameters that the
+ * product table in catalog.c refers to.  One file each.
  */
 #ifndef ZDRIVE_CATALOG_INTERNAL_H
 #define ZDRIVE_CATALOG_INTERNAL_H
 
 #include "hw/zdrive/catalog.h"
 
+extern const ZdSmartAttr zd_smart_sf2000[];
 extern const ZdLogEntry zd_logs_sf2000[];
+extern const ZdSsdProfile zd_profile_revo350;
+extern const ZdSsdProfile zd_profile_sf1222;
+extern const ZdSsdProfile zd_profile_sf2281;
 extern const ZdSsdProfile zd_profile_sf2282;
 extern const ZdSsdProfile zd_profile_sf2582;
+
+extern const ZdFlashNand zd_nand_imft34;
+extern const ZdFlashNand zd_nand_l74a_async;
+extern const ZdFlashNand zd_nand_l74a_sync;
+extern const ZdFlashNand zd_nand_toshiba19;
+
+extern const ZdFlashParams zd_flash_revo350;
+extern const ZdFlashParams zd_flash_sf1222;
+extern const ZdFlashParams zd_flash_sf2281;
+extern const ZdFlashParams zd_flash_sf2282;
+extern const ZdFlashParams zd_flash_sf2582;
+
+extern const ZdFlashCardParams zd_card_revodrive;
+extern const ZdFlashCardParams zd_card_revodrive350;
+extern const ZdFlashCardParams zd_card_revodrive3;
+extern const ZdFlashCardParams zd_card_revodrive3_x2;
+extern const ZdFlashCardParams zd_card_revodrive_x2;
+extern const ZdFlashCardParams zd_card_zdrive_r4;
 
 /* SMART attribute flags, in the order in which smartctl prints "POSRCK". */
 enum {

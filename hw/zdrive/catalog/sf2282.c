@@ -18,7 +18,7 @@
  * 181 and 182 have; threshold 0 wherever 2.4 gives none; 195, 201 and 204
  * take 120 of the two values seen.
  */
-static const ZdSmartAttr sf2282_smart[] = {
+const ZdSmartAttr zd_smart_sf2000[] = {
     { 1, ZD_SMART_POSR, 120, 120, 50, 0, ZD_SMART_FIXED },
     { 5, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_FIXED },
     { 9, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_ON_TIME },
@@ -94,6 +94,6 @@ const ZdSsdProfile zd_profile_sf2282 = {
     .selftest_short_min = 1,
     .selftest_ext_min = 48,
     .selftest_conv_min = 2,
-    .smart = sf2282_smart,
+    .smart = zd_smart_sf2000,
     .logs = zd_logs_sf2000,
 };

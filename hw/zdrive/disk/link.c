@@ -44,7 +44,7 @@ void zd_link_attach_host(ZdLink *link, const ZdHostOps *ops, void *host)
 
 bool zd_link_present(const ZdLink *link)
 {
-    return link->dev_ops != NULL;
+    return link->dev_ops && !link->down;
 }
 
 /* The request that may start now, or NULL. */
@@ -52,7 +52,7 @@ static ZdRequest *zd_link_next(ZdLink *link)
 {
     ZdRequest *req;
 
-    if (!link->dev_ops || link->active_single) {
+    if (!zd_link_present(link) || link->active_single) {
         return NULL;
     }
     QTAILQ_FOREACH(req, &link->waiting, next) {
@@ -66,6 +66,18 @@ static ZdRequest *zd_link_next(ZdLink *link)
         }
     }
     return NULL;
+}
+
+static void zd_link_start(ZdLink *link, ZdRequest *req)
+{
+    QTAILQ_INSERT_TAIL(&link->active, req, next);
+    req->started = true;
+    if (req->queued) {
+        link->active_queued++;
+    } else {
+        link->active_single++;
+    }
+    link->dev_ops->start(link->dev, req);
 }
 
 /*
@@ -83,14 +95,7 @@ static void zd_link_run(ZdLink *link)
     link->starting = true;
     while ((req = zd_link_next(link)) != NULL) {
         QTAILQ_REMOVE(&link->waiting, req, next);
-        QTAILQ_INSERT_TAIL(&link->active, req, next);
-        req->started = true;
-        if (req->queued) {
-            link->active_queued++;
-        } else {
-            link->active_single++;
-        }
-        link->dev_ops->start(link->dev, req);
+        zd_link_start(link, req);
     }
     link->starting = false;
 }
@@ -124,11 +129,28 @@ static void zd_link_take_back(ZdLink *link, ZdRequest *req)
     zd_link_unlink(link, req);
 }
 
+/* No driver has more than one queue of commands on its way. */
+static bool zd_link_holds_enough(ZdLink *link)
+{
+    unsigned n = 0;
+    ZdRequest *req;
+
+    QTAILQ_FOREACH(req, &link->waiting, next) {
+        n += req->queued;
+    }
+    return n >= ZD_LINK_HELD;
+}
+
 void zd_link_submit(ZdLink *link, ZdRequest *req)
 {
     req->link = link;
     req->started = false;
     req->queued = link->dev_ops && link->dev_ops->is_queued(link->dev, req);
+    if (req->queued && link->halted && zd_link_holds_enough(link)) {
+        /* the device refuses it */
+        zd_link_start(link, req);
+        return;
+    }
     QTAILQ_INSERT_TAIL(&link->waiting, req, next);
     zd_link_run(link);
 }
@@ -157,13 +179,20 @@ static void zd_link_drop(ZdLink *link, ZdRequest *req)
 }
 
 /* Youngest first, so that nothing that waits is ever started on the way. */
-static void zd_link_drop_all(ZdLink *link)
+void zd_link_abort_waiting(ZdLink *link)
 {
     ZdRequest *req;
 
     while ((req = QTAILQ_LAST(&link->waiting))) {
         zd_link_drop(link, req);
     }
+}
+
+static void zd_link_drop_all(ZdLink *link)
+{
+    ZdRequest *req;
+
+    zd_link_abort_waiting(link);
     while ((req = QTAILQ_LAST(&link->active))) {
         zd_link_drop(link, req);
     }
@@ -182,8 +211,37 @@ void zd_link_reset(ZdLink *link, ZdReset kind)
 {
     zd_link_abort_all(link);
     link->halted = false;
-    if (link->dev_ops) {
+    if (zd_link_present(link)) {
         link->dev_ops->reset(link->dev, kind);
+    }
+}
+
+void zd_link_set_down(ZdLink *link, unsigned reason, bool down)
+{
+    bool before = zd_link_present(link);
+
+    link->down = down ? link->down | reason : link->down & ~reason;
+    if (zd_link_present(link) == before) {
+        return;
+    }
+    zd_link_reset(link, reason == ZD_LINK_DROPPED ? ZD_RESET_COMRESET
+                                                  : ZD_RESET_POWER_ON);
+    if (link->host_ops) {
+        link->host_ops->changed(link->host, link);
+    }
+}
+
+void zd_link_sign_in(ZdLink *link)
+{
+    if (zd_link_present(link) && link->host_ops) {
+        link->host_ops->signed_in(link->host, link);
+    }
+}
+
+void zd_link_crc_error(ZdLink *link)
+{
+    if (link->host_ops) {
+        link->host_ops->crc_error(link->host, link);
     }
 }
 

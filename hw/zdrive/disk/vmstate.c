@@ -7,6 +7,7 @@
  * from the device for what it does when that comes.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "block/aio-wait.h"
 #include "hw/zdrive/link.h"
 
@@ -43,13 +44,16 @@ bool zd_link_restore(ZdLink *link, ZdRequest *req)
         QTAILQ_INSERT_TAIL(&link->waiting, req, next);
         return true;
     }
+    if (!link->dev_ops->restore(link->dev, req, req->resume)) {
+        return false;
+    }
     QTAILQ_INSERT_TAIL(&link->active, req, next);
     if (req->queued) {
         link->active_queued++;
     } else {
         link->active_single++;
     }
-    return link->dev_ops->restore(link->dev, req, req->resume);
+    return true;
 }
 
 const VMStateDescription zd_vmstate_link = {
@@ -58,6 +62,58 @@ const VMStateDescription zd_vmstate_link = {
     .minimum_version_id = 1,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(halted, ZdLink),
+        VMSTATE_UINT8(down, ZdLink),
+        VMSTATE_UINT8(rate, ZdLink),
+        VMSTATE_END_OF_LIST()
+    },
+};
+
+/* Faults travel as their text, counters included. */
+static int faults_pre_save(void *opaque)
+{
+    ZdFaults *faults = opaque;
+
+    g_free(faults->saved);
+    faults->saved = (uint8_t *)zd_faults_format(faults);
+    faults->saved_len = strlen((char *)faults->saved) + 1;
+    return 0;
+}
+
+static int faults_pre_load(void *opaque)
+{
+    ZdFaults *faults = opaque;
+
+    g_free(faults->saved);
+    faults->saved = NULL;
+    return 0;
+}
+
+static int faults_post_load(void *opaque, int version_id)
+{
+    ZdFaults *faults = opaque;
+    g_autofree char *text = g_strndup((char *)faults->saved,
+                                      faults->saved_len);
+    g_autofree char *message = NULL;
+
+    if (!zd_faults_parse(faults, text, &message)) {
+        error_report("zdrive: the stream has a fault that is unknown here: %s",
+                     message);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+const VMStateDescription zd_vmstate_faults = {
+    .name = "zdrive/faults",
+    .version_id = 1,
+    .minimum_version_id = 1,
+    .pre_save = faults_pre_save,
+    .pre_load = faults_pre_load,
+    .post_load = faults_post_load,
+    .fields = (const VMStateField[]) {
+        VMSTATE_UINT64(random, ZdFaults),
+        VMSTATE_UINT32(saved_len, ZdFaults),
+        VMSTATE_VBUFFER_ALLOC_UINT32(saved, ZdFaults, 1, NULL, saved_len),
         VMSTATE_END_OF_LIST()
     },
 };

@@ -23,6 +23,8 @@ static DMADirection direction(const ZdMediaOp *op)
     return op->to_guest ? DMA_DIRECTION_FROM_DEVICE : DMA_DIRECTION_TO_DEVICE;
 }
 
+static const MemTxAttrs memory_only = { .memory = 1 };
+
 /* True when all of [base, base + len) up to a region's end is plain memory. */
 static bool is_plain_memory(AddressSpace *as, dma_addr_t base, dma_addr_t *len,
                             bool is_write)
@@ -43,6 +45,7 @@ static bool is_plain_memory(AddressSpace *as, dma_addr_t base, dma_addr_t *len,
  */
 static bool entries_overlap(const QEMUSGList *sg)
 {
+    const int most = 64;
     bool ascending = true;
 
     for (int i = 1; i < sg->nsg && ascending; i++) {
@@ -51,6 +54,10 @@ static bool entries_overlap(const QEMUSGList *sg)
     }
     if (ascending) {
         return false;
+    }
+    if (sg->nsg > most) {
+        /* a close look would take longer than the slow path */
+        return true;
     }
     for (int i = 0; i < sg->nsg; i++) {
         for (int j = 0; j < i; j++) {
@@ -74,6 +81,24 @@ static void unmap_all(ZdRequest *req, struct iovec *iov, int niov, bool touched)
     if (iov != op->local_iov) {
         g_free(iov);
     }
+}
+
+/*
+ * Guest memory at @base, NULL when it is none.  Behind an IOMMU it may have
+ * become something else since is_plain_memory() looked; then QEMU returns a
+ * copy, which unmapping would write to where it came from.
+ */
+static void *map_memory(ZdRequest *req, dma_addr_t base, dma_addr_t *len)
+{
+    DMADirection dir = direction(&req->media);
+    void *page = dma_memory_map(req->sg.as, base, len, dir, memory_only);
+    ram_addr_t offset;
+
+    if (page && !memory_region_from_host(page, &offset)) {
+        dma_memory_unmap(req->sg.as, page, *len, dir, 0);
+        page = NULL;
+    }
+    return page;
 }
 
 /* False when any of it is not plain memory, or in too many parts. */
@@ -106,8 +131,7 @@ static bool map_all(ZdRequest *req)
             if (niov < room && is_plain_memory(sg->as, base, &len,
                                                op->to_guest)) {
                 len = want;
-                page = dma_memory_map(sg->as, base, &len, direction(op),
-                                      MEMTXATTRS_UNSPECIFIED);
+                page = map_memory(req, base, &len);
             }
             if (!page || !len) {
                 unmap_all(req, iov, niov, false);
@@ -128,7 +152,6 @@ static bool map_all(ZdRequest *req)
 /* One access per entry between @buf and the scatter list. */
 static int copy_slowly(ZdRequest *req, uint8_t *buf)
 {
-    static const MemTxAttrs memory_only = { .memory = 1 };
     ZdMediaOp *op = &req->media;
     uint64_t left = op->bytes;
     MemTxResult res = MEMTX_OK;
@@ -144,13 +167,15 @@ static int copy_slowly(ZdRequest *req, uint8_t *buf)
     return res == MEMTX_OK ? 0 : -EFAULT;
 }
 
+/* All commands of an SSD together get no more than the longest one needs. */
 static int bounce_begin(ZdRequest *req)
 {
     ZdMediaOp *op = &req->media;
+    ZdMedia *media = op->media;
     void *buf = NULL;
     int ret = 0;
 
-    if (op->bytes <= ZD_DMA_MAX_BYTES) {
+    if (op->bytes <= ZD_DMA_MAX_BYTES - media->bounce_bytes) {
         /* never bytes of the host's heap to the guest: zeroed */
         buf = g_try_malloc0(op->bytes);
     }
@@ -165,6 +190,8 @@ static int bounce_begin(ZdRequest *req)
         return ret;
     }
     op->bounce = buf;
+    op->bounced = op->bytes;
+    media->bounce_bytes += op->bounced;
     qemu_iovec_init_buf(&op->iov, buf, op->bytes);
     return 0;
 }
@@ -198,8 +225,13 @@ int zd_dma_end(ZdRequest *req, bool good)
         unmap_all(req, op->iov.iov, op->iov.niov, true);
         return 0;
     }
+    if (!buf) {
+        return 0;
+    }
     op->bounce = NULL;
-    if (buf && op->to_guest && good) {
+    op->media->bounce_bytes -= op->bounced;
+    op->bounced = 0;
+    if (op->to_guest && good) {
         ret = copy_slowly(req, buf);
     }
     g_free(buf);

@@ -88,9 +88,10 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->step = NULL;
     op->stepping = false;
     op->ranges = NULL;
-    if (media->timed) {
+    if (media->timed || op->extra_ns) {
         media_wait(media, req, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                               ZD_MEDIA_LATENCY_NS);
+                               (media->timed ? ZD_MEDIA_LATENCY_NS : 0) +
+                               op->extra_ns);
     }
 }
 
@@ -109,6 +110,18 @@ static void media_data_end(ZdRequest *req, int ret, uint64_t error_lba)
     if (!op->waiting) {
         media_finish(req);
     }
+}
+
+/* True when @req has to fail; then it has, or will at its deadline. */
+static bool media_forced_end(ZdRequest *req)
+{
+    ZdMediaOp *op = &req->media;
+
+    if (!op->forced_ret) {
+        return false;
+    }
+    media_data_end(req, op->forced_ret, op->forced_lba);
+    return true;
 }
 
 /* The store is through with a read, a write or a flush. */
@@ -134,6 +147,9 @@ static bool media_data_begin(ZdRequest *req, uint64_t lba, uint32_t sectors,
     ZdMediaOp *op = &req->media;
     int ret;
 
+    if (media_forced_end(req)) {
+        return false;
+    }
     op->offset = lba * ZD_SECTOR_SIZE;
     op->bytes = (uint64_t)sectors * ZD_SECTOR_SIZE;
     op->data_pending = true;
@@ -179,6 +195,9 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 
     media->flushes++;
     media_start(media, req, done);
+    if (media_forced_end(req)) {
+        return;
+    }
     op->data_pending = true;
     op->store.done = media_store_done;
     op->store.opaque = req;
@@ -277,6 +296,9 @@ void zd_media_verify(ZdMedia *media, ZdRequest *req, uint64_t lba,
     ZdMediaOp *op = &req->media;
 
     media_start(media, req, done);
+    if (media_forced_end(req)) {
+        return;
+    }
     op->offset = lba * ZD_SECTOR_SIZE;
     op->bytes = (uint64_t)sectors * ZD_SECTOR_SIZE;
     op->bounce = g_malloc(MIN(op->bytes, ZD_VERIFY_BYTES));

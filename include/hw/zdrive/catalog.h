@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hw/zdrive/flash.h"
+
 /* One SMART attribute as the firmware defines it. */
 typedef enum ZdSmartSource {
     ZD_SMART_FIXED,             /* raw stays what the row says */
@@ -84,6 +86,8 @@ typedef struct ZdProduct {
     const char *firmware;       /* IDENTIFY words 23-26, default */
     char product_id[4];         /* SPI flash configuration block, 0x08 */
     const ZdSsdProfile *profile;
+    const ZdFlashParams *flash; /* controller and NAND of each member */
+    const ZdFlashCardParams *card;
 } ZdProduct;
 
 /* All products of QOM type @type in order of the table; NULL @type: all. */

@@ -13,7 +13,10 @@
 #define HW_ZDRIVE_LINK_H
 
 #include "migration/vmstate.h"
+#include "hw/zdrive/fault.h"
 #include "hw/zdrive/request.h"
+
+#define ZD_LINK_HELD    32
 
 typedef enum ZdReset {
     ZD_RESET_POWER_ON,      /* volatile settings return to their defaults */
@@ -42,8 +45,11 @@ typedef struct ZdDeviceOps {
     void (*abort)(void *dev, ZdRequest *req);
     /* Reset; the link has aborted every request before. */
     void (*reset)(void *dev, ZdReset kind);
-    /* Register D2H FIS that the device sends after a reset. */
-    void (*signature)(void *dev, uint8_t fis[ZD_FIS_REG_LEN]);
+    /*
+     * Register D2H FIS that the device sends after a reset.  False: not yet;
+     * it says so by zd_link_sign_in() when it is there.
+     */
+    bool (*signature)(void *dev, uint8_t fis[ZD_FIS_REG_LEN]);
     /* A number from which restore() knows how a started request goes on. */
     uint8_t (*save)(void *dev, const ZdRequest *req);
     /* Take over a started request that was migrated; false: no such number. */
@@ -66,7 +72,20 @@ typedef struct ZdHostOps {
      * must not submit, abort or reset anything from here.
      */
     void (*drop)(void *host, ZdRequest *req);
+    /* zd_link_present() has changed; what was under way is dropped already. */
+    void (*changed)(void *host, ZdLink *link);
+    /* The signature that was missing at the last reset has come. */
+    void (*signed_in)(void *host, ZdLink *link);
+    /* A frame arrived with a bad checksum, here or there. */
+    void (*crc_error)(void *host, ZdLink *link);
 } ZdHostOps;
+
+/* Why nothing answers at the end of a link; each by itself is enough. */
+enum {
+    ZD_LINK_UNPLUGGED   = 1 << 0,   /* the user has pulled the SSD */
+    ZD_LINK_MISSING     = 1 << 1,   /* it has no power, or is not fitted */
+    ZD_LINK_DROPPED     = 1 << 2,   /* lost; the SSD is under power */
+};
 
 struct ZdLink {
     const ZdDeviceOps *dev_ops;     /* NULL: nothing at the end */
@@ -75,6 +94,8 @@ struct ZdLink {
     const ZdHostOps *host_ops;
     void *host;
     unsigned phy;                   /* of the card, 0 to 7 */
+    uint8_t down;                   /* ZD_LINK_ bits: why it is */
+    uint8_t rate;                   /* ZdRate, as the host has negotiated */
 
     bool starting;                  /* zd_link_run() is on the stack */
     bool halted;                    /* queued commands wait: queue error */
@@ -91,6 +112,11 @@ void zd_link_attach_host(ZdLink *link, const ZdHostOps *ops, void *host);
 
 /* True when a device answers at the end of the link. */
 bool zd_link_present(const ZdLink *link);
+/*
+ * Take the device away or bring it back, @reason being one ZD_LINK_ bit.  One
+ * that returns has been reset: by power-on, but from ZD_LINK_DROPPED.
+ */
+void zd_link_set_down(ZdLink *link, unsigned reason, bool down);
 
 /* Bridge side.  @req->complete may run before the call returns. */
 void zd_link_submit(ZdLink *link, ZdRequest *req);
@@ -98,6 +124,8 @@ void zd_link_submit(ZdLink *link, ZdRequest *req);
 void zd_link_abort(ZdLink *link, ZdRequest *req);
 /* Drop every request (ZdHostOps.drop), then reset the device. */
 void zd_link_reset(ZdLink *link, ZdReset kind);
+/* Drop every request that the device has not seen yet. */
+void zd_link_abort_waiting(ZdLink *link);
 /* Drop every request; the device keeps its state. */
 void zd_link_abort_all(ZdLink *link);
 
@@ -107,10 +135,13 @@ void zd_link_complete(ZdRequest *req);
  * @failed and all other queued commands end in ZdHostOps.queue_error.  Queued
  * commands that come later wait, and others overtake them, until the device
  * calls zd_link_queue_resume() or is reset; so none is lost that was under way
- * to the device when the error happened.
+ * to the device when the error happened.  At most ZD_LINK_HELD wait like that;
+ * the device sees the others at once, and refuses them.
  */
 void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
 void zd_link_queue_resume(ZdLink *link);
+void zd_link_sign_in(ZdLink *link);
+void zd_link_crc_error(ZdLink *link);
 
 /*
  * Migration.  When the machine stops, zd_link_settle() waits until the data of
@@ -121,6 +152,7 @@ void zd_link_queue_resume(ZdLink *link);
  */
 extern const VMStateDescription zd_vmstate_request;
 extern const VMStateDescription zd_vmstate_link;
+extern const VMStateDescription zd_vmstate_faults;
 void zd_link_settle(ZdLink *link);
 void zd_link_save(ZdLink *link, ZdRequest *req);
 bool zd_link_restore(ZdLink *link, ZdRequest *req);

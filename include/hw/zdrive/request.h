@@ -24,6 +24,7 @@ typedef struct ZdRequest ZdRequest;
 typedef enum ZdOutcome {
     ZD_OUTCOME_GOOD,            /* @d2h holds a good status */
     ZD_OUTCOME_DEVICE_ERROR,    /* @d2h holds ERR or DF, and the error */
+    ZD_OUTCOME_LINK_ERROR,      /* as before, because a frame was damaged */
     ZD_OUTCOME_LENGTH,          /* scatter list shorter than the transfer */
     ZD_OUTCOME_BUS_ERROR,       /* scatter list points to no memory */
 } ZdOutcome;
@@ -51,6 +52,10 @@ typedef struct ZdStoreOp {
 
 /* The part of a request that belongs to media/: when and what. */
 typedef struct ZdMediaOp {
+    /* set by the disk before the start: what shall go wrong */
+    int64_t extra_ns;           /* takes so much longer */
+    int forced_ret;             /* fails with this, if not 0, at ... */
+    uint64_t forced_lba;
     void (*done)(ZdRequest *req, int ret);
     struct ZdMedia *media;
     int64_t deadline_ns;        /* QEMU_CLOCK_VIRTUAL; not done before */
@@ -66,6 +71,7 @@ typedef struct ZdMediaOp {
     struct iovec local_iov[ZD_MEDIA_LOCAL_IOV];
     bool mapped;                /* @iov points to guest pages */
     void *bounce;               /* for what cannot be mapped */
+    uint64_t bounced;           /* its length in the medium's account */
     bool (*step)(ZdRequest *req);   /* starts the next of several store ops */
     bool stepping;              /* @step is on the stack */
     void *ranges;               /* of a trim: what is left of it */

@@ -27,6 +27,7 @@ typedef struct ZdSsdConfig {
     ZdStore *store;
     unsigned member;
     bool timed;
+    uint64_t seed;              /* of all that happens at random */
 } ZdSsdConfig;
 
 /*
@@ -34,5 +35,12 @@ typedef struct ZdSsdConfig {
  * Not a user-creatable object: the card makes its SSDs.
  */
 void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
+
+/* The faults of the SSD; see hw/zdrive/fault.h for the text. */
+bool zd_ssd_set_faults(ZdSsd *ssd, const char *text, Error **errp);
+char *zd_ssd_get_faults(const ZdSsd *ssd);
+
+/* Counters: name and value of number @n; NULL behind the last one. */
+const char *zd_ssd_counter(const ZdSsd *ssd, unsigned n, uint64_t *value);
 
 #endif

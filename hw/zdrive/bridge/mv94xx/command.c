@@ -148,6 +148,12 @@ static void command_complete(ZdRequest *req)
         trace_zd_mv_error(core->number, cmd->slot, MV_ERR_TFILE, 0);
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
         break;
+    case ZD_OUTCOME_LINK_ERROR:
+        write_fis(core, cmd->reg_set, MV_FIS_D2H, req->d2h, sizeof(req->d2h));
+        write_error_record(core, cmd->status_buf, MV_ERR_R_ERR, 0);
+        trace_zd_mv_error(core->number, cmd->slot, MV_ERR_R_ERR, 0);
+        mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
+        break;
     case ZD_OUTCOME_LENGTH:
         mv_guest_error(core->bridge, MV_BAD_PRD,
                        "slot %u of core %u: the PRD table holds %" PRIu64
@@ -200,7 +206,27 @@ static void command_queue_error(void *host, ZdLink *link, ZdRequest *failed,
 const ZdHostOps mv_host_ops = {
     .queue_error = command_queue_error,
     .drop = command_drop,
+    .changed = mv_phy_changed,
+    .signed_in = mv_phy_signed_in,
+    .crc_error = mv_phy_crc_error,
 };
+
+/*
+ * The header says that the command table holds a Control FIS with SRST set or
+ * cleared (88se9485.md 4.8); mvsas never does, the vendor's driver does.
+ */
+static void command_soft_reset(MvCommand *cmd, MvPhy *phy)
+{
+    MvCore *core = cmd->core;
+    uint8_t fis[ZD_FIS_REG_LEN];
+
+    if (mv_phy_soft_reset(core, phy, cmd->req.fis[MV_FIS_CONTROL] & MV_SRST,
+                          fis)) {
+        write_fis(core, cmd->reg_set, MV_FIS_D2H, fis, sizeof(fis));
+    }
+    mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_GOOD);
+    command_put(cmd);
+}
 
 void mv_command_abort(MvCore *core, unsigned slot)
 {
@@ -214,11 +240,11 @@ void mv_command_abort(MvCore *core, unsigned slot)
 
 void mv_command_abort_unissued(MvCore *core)
 {
-    unsigned slot;
+    unsigned n;
 
-    for (slot = 0; slot < MV_SLOTS; slot++) {
-        if (core->slot[slot] && !core->slot[slot]->req.started) {
-            mv_command_abort(core, slot);
+    for (n = 0; n < MV_PHYS; n++) {
+        if (core->phy[n].link) {
+            zd_link_abort_waiting(core->phy[n].link);
         }
     }
 }
@@ -228,13 +254,14 @@ bool mv_command_restore(MvCommand *cmd, MvPhy *phy)
     MvCore *core = cmd->core;
 
     if (cmd->slot >= MV_SLOTS || core->slot[cmd->slot] ||
-        cmd->reg_set >= MV_REG_SETS || !phy->link) {
+        cmd->reg_set >= MV_REG_SETS || !phy->link ||
+        !zd_link_restore(phy->link, &cmd->req)) {
         return false;
     }
     cmd->req.complete = command_complete;
     core->slot[cmd->slot] = cmd;
     set_bit(cmd->slot, core->active);
-    return zd_link_restore(phy->link, &cmd->req);
+    return true;
 }
 
 static void sg_add(QEMUSGList *sg, dma_addr_t addr, dma_addr_t len)
@@ -400,6 +427,11 @@ void mv_command_start(MvCore *core, uint32_t desc)
     if (!read_prds(cmd, &hdr)) {
         stop_on_bad_memory(core, slot, "PRD table", le64_to_cpu(hdr.prd_tbl));
         command_put(cmd);
+        return;
+    }
+
+    if (le32_to_cpu(hdr.flags) & MV_HDR_SRST) {
+        command_soft_reset(cmd, phy);
         return;
     }
 

@@ -358,6 +358,8 @@ void mv_core_reset(MvCore *core)
     core->done_unread = false;
     core->coal_pending = 0;
     timer_del(core->coal_timer);
+    mv_ring_reset(core);
+    timer_del(core->tx_timer);
     for (n = 0; n < MV_PHYS; n++) {
         mv_phy_reset(core, &core->phy[n]);
     }

@@ -27,10 +27,15 @@ void mv_core_reset(MvCore *core);
 /* ring.c */
 /* Fetch and start what the delivery ring holds. */
 void mv_ring_run(MvCore *core);
+/* tx_timer: the same, later. */
+void mv_ring_go_on(void *opaque);
 /* Post one completion descriptor. */
 void mv_ring_post(MvCore *core, uint32_t entry);
 /* Stop fetching; only a reset of the command issue starts it again. */
 void mv_ring_stop(MvCore *core, uint32_t cause);
+void mv_ring_late(void *opaque);
+/* Forget a descriptor that is not yet out. */
+void mv_ring_reset(MvCore *core);
 
 /* command.c */
 /* Start the command that delivery descriptor @desc names. */
@@ -52,6 +57,16 @@ void mv_phy_cfg_write(MvCore *core, MvPhy *phy, uint32_t val);
 uint32_t mv_phy_vsr_read(MvPhy *phy, uint32_t addr);
 void mv_phy_vsr_write(MvCore *core, MvPhy *phy, uint32_t addr, uint32_t val);
 void mv_phy_reset(MvCore *core, MvPhy *phy);
+/*
+ * A Control FIS with SRST set, or with SRST cleared: then true with the
+ * signature in @fis, unless the device has not sent it yet.
+ */
+bool mv_phy_soft_reset(MvCore *core, MvPhy *phy, bool srst,
+                       uint8_t fis[ZD_FIS_REG_LEN]);
+/* Of ZdHostOps. */
+void mv_phy_changed(void *host, ZdLink *link);
+void mv_phy_signed_in(void *host, ZdLink *link);
+void mv_phy_crc_error(void *host, ZdLink *link);
 
 /* irq.c */
 uint32_t mv_irq_core_status(MvCore *core);

@@ -67,13 +67,21 @@ void mv_irq_update(MvBridge *b, bool again)
 {
     bool level = mv_irq_cause(b) & b->gbl_int_enable;
     bool rose = level && !b->irq_level;
+    bool pin = level;
 
     if (level != b->irq_level) {
         trace_zd_mv_irq(level);
     }
     b->irq_level = level;
+    b->interrupts += rose;
     if (!msi_enabled(b->pci)) {
-        pci_set_irq(b->pci, level);
+        if (zd_faults_armed(&b->faults, ZD_FAULT_INTX_DEAD)) {
+            if (rose) {
+                zd_faults_fire(&b->faults, ZD_FAULT_INTX_DEAD, NULL);
+            }
+            pin = false;
+        }
+        pci_set_irq(b->pci, pin);
     } else if (rose || (level && again)) {
         send_msi(b->pci);
     }
@@ -106,6 +114,10 @@ void mv_irq_completion(MvCore *core)
     uint32_t coal = core->regs[MV_INT_COAL / 4];
     uint32_t time = core->regs[MV_INT_COAL_TMOUT / 4] & MV_COAL_TIME_MASK;
 
+    if (zd_faults_fire(&core->bridge->faults, ZD_FAULT_IRQ_LOST, NULL)) {
+        trace_zd_mv_fault("irq-lost", core->number, core->rx_prod);
+        return;
+    }
     core->coal_pending++;
     if (!(coal & MV_COAL_EN) ||
         core->coal_pending >= (coal & MV_COAL_COUNT_MASK)) {

@@ -9,20 +9,28 @@
 #include "internal.h"
 #include "trace.h"
 
+/*
+ * A guest can reset the card as often as it likes, and each time all kinds of
+ * mistakes are new; the log must not grow without an end.
+ */
+#define MOST_LINES  200
+
 void mv_guest_error(MvBridge *b, MvMistake kind, const char *fmt, ...)
 {
     g_autofree char *text = NULL;
     va_list ap;
 
-    if (!qemu_loglevel_mask(LOG_GUEST_ERROR) ||
+    if (!qemu_loglevel_mask(LOG_GUEST_ERROR) || b->lines == MOST_LINES ||
         test_and_set_bit(kind, b->mistakes)) {
         return;
     }
+    b->lines++;
     va_start(ap, fmt);
     text = g_strdup_vprintf(fmt, ap);
     va_end(ap);
-    qemu_log("zdrive %s: %s\n", b->pci->qdev.canonical_path ?
-             b->pci->qdev.canonical_path : b->pci->name, text);
+    qemu_log("zdrive %s: %s%s\n", b->pci->qdev.canonical_path ?
+             b->pci->qdev.canonical_path : b->pci->name, text,
+             b->lines == MOST_LINES ? " (no more lines follow)" : "");
 }
 
 /* Chip-wide registers; NULL when @addr is none of the plain ones. */
@@ -58,11 +66,35 @@ static bool in_spi(hwaddr addr)
     return addr >= MV_SPI_CTRL && addr <= MV_SPI_RD_DATA;
 }
 
+/*
+ * Drivers make aligned 32-bit accesses only; the rest has no effect.  QEMU
+ * could refuse it by itself, but with a line in its log for each access.
+ */
+static bool is_dword(MvBridge *b, hwaddr addr, unsigned size)
+{
+    if (b->gone) {
+        return false;
+    }
+    if (size == 4 && !(addr & 3)) {
+        return true;
+    }
+    mv_guest_error(b, MV_BAD_WIDTH,
+                   "access to %u bytes at BAR 2 offset 0x%" HWADDR_PRIx
+                   "; only aligned 32-bit accesses have an effect", size, addr);
+    return false;
+}
+
 static uint64_t bar2_read(void *opaque, hwaddr addr, unsigned size)
 {
     MvBridge *b = opaque;
     uint32_t *reg, val = 0;
 
+    if (b->asleep) {
+        return UINT32_MAX;      /* the root port's answer for nobody */
+    }
+    if (!is_dword(b, addr, size)) {
+        return 0;
+    }
     if (addr >= MV_CORE_BASE &&
         addr < MV_CORE_BASE + MV_CORES * MV_CORE_STRIDE) {
         addr -= MV_CORE_BASE;
@@ -89,6 +121,9 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     MvBridge *b = opaque;
     uint32_t *reg;
 
+    if (b->asleep || !is_dword(b, addr, size)) {
+        return;
+    }
     if (addr >= MV_CORE_BASE &&
         addr < MV_CORE_BASE + MV_CORES * MV_CORE_STRIDE) {
         addr -= MV_CORE_BASE;
@@ -127,21 +162,24 @@ static void bar0_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
                    "write to BAR 0 offset 0x%" HWADDR_PRIx, addr);
 }
 
+/* All accesses come here as they are, but 64 bits as two times 32. */
+#define ACCESS(max) { .min_access_size = 1, .max_access_size = (max), \
+                      .unaligned = true }
+
 static const MemoryRegionOps bar0_ops = {
     .read = bar0_read,
     .write = bar0_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = ACCESS(8),
+    .impl = ACCESS(4),
 };
 
-/* Drivers make aligned 32-bit accesses only; the rest has no effect. */
 static const MemoryRegionOps bar2_ops = {
     .read = bar2_read,
     .write = bar2_write,
     .endianness = DEVICE_LITTLE_ENDIAN,
-    .valid = {
-        .min_access_size = 4,
-        .max_access_size = 4,
-    },
+    .valid = ACCESS(8),
+    .impl = ACCESS(4),
 };
 
 void mv_bridge_init(MvBridge *b, PCIDevice *pci,
@@ -158,6 +196,10 @@ void mv_bridge_init(MvBridge *b, PCIDevice *pci,
         core->number = c;
         core->coal_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL,
                                         mv_irq_coal_expired, core);
+        core->late_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, mv_ring_late,
+                                        core);
+        core->tx_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, mv_ring_go_on,
+                                      core);
         for (n = 0; n < MV_PHYS; n++) {
             ZdLink *link = links[c * MV_PHYS + n];
 
@@ -188,15 +230,43 @@ void mv_bridge_cleanup(MvBridge *b)
             }
         }
         timer_free(b->core[c].coal_timer);
+        timer_free(b->core[c].late_timer);
+        timer_free(b->core[c].tx_timer);
     }
+    zd_faults_clear(&b->faults);
     mv_command_free_all(b);
     mv_spi_cleanup(&b->spi);
+    /*
+     * BAR 2 is off the bus, but a vCPU that had found it before may still wait
+     * for the big lock with an access.
+     */
+    b->gone = true;
+}
+
+void mv_bridge_sleep(MvBridge *b)
+{
+    mv_bridge_reset(b);
+    b->asleep = true;
+    mv_irq_update(b, false);
+}
+
+void mv_bridge_faults_changed(MvBridge *b)
+{
+    unsigned n;
+
+    for (n = 0; n < MV_CORES; n++) {
+        if (!zd_faults_armed(&b->faults, ZD_FAULT_COMPLETION_LATE)) {
+            mv_ring_late(&b->core[n]);
+        }
+    }
+    mv_irq_update(b, true);
 }
 
 void mv_bridge_reset(MvBridge *b)
 {
     unsigned n;
 
+    b->asleep = false;
     b->chip_config = 0;
     b->gbl_ctl = 0;
     b->gbl_int_enable = 0;

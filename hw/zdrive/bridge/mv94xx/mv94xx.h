@@ -20,6 +20,7 @@ typedef struct MvCommand MvCommand;
 /* What a driver can do wrong; each kind is logged once per power-on. */
 typedef enum MvMistake {
     MV_BAD_REGISTER,
+    MV_BAD_WIDTH,
     MV_BAD_INDIRECT,
     MV_BAD_DOORBELL,
     MV_BAD_RING,
@@ -60,7 +61,15 @@ typedef struct MvCore {
     uint16_t rx_prod;           /* last entry written */
     bool tx_stopped;            /* by an error, until the next reset */
     bool tx_running;            /* mv_ring_run() is on the stack */
+    QEMUTimer *tx_timer;        /* it goes on when others had their turn */
     bool done_unread;           /* DONE rose after the last INT_STAT read */
+
+    /* a completion whose index is out, but whose descriptor is not yet */
+    bool late;
+    uint32_t late_index;
+    uint32_t late_entry;
+    QEMUTimer *late_timer;
+
     uint16_t coal_pending;      /* completions that wait for an interrupt */
     QEMUTimer *coal_timer;
 
@@ -94,7 +103,13 @@ struct MvBridge {
     uint32_t gbl_int_enable;
     uint32_t gbl_mask[3];
     bool irq_level;
+    bool asleep;                /* D3hot: no registers, no DMA, no interrupt */
+    ZdFaults faults;
+    uint64_t completions;
+    uint64_t interrupts;
+    bool gone;                  /* the card is being unplugged */
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
+    unsigned lines;             /* of mistakes, since the card was made */
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
 };
@@ -116,6 +131,15 @@ void mv_bridge_reset(MvBridge *b);
  * before all of them.
  */
 extern const VMStateDescription mv_vmstate_bridge;
+
+/*
+ * D3hot: the chip drops what it does and is deaf until it is reset on the way
+ * back.
+ */
+void mv_bridge_sleep(MvBridge *b);
+
+/* Other faults are armed than before. */
+void mv_bridge_faults_changed(MvBridge *b);
 
 /* What the option ROM shows as disks. */
 #define MV_VIEW_VOLUME      0

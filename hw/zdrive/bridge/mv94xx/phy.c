@@ -28,18 +28,21 @@ static ZdRate negotiate(MvPhy *phy)
     return rate;
 }
 
-static void take_signature(MvPhy *phy)
+/* The event that the device's signature is, or 0 when it has sent none. */
+static uint32_t take_signature(MvPhy *phy)
 {
-    uint8_t fis[ZD_FIS_REG_LEN];
+    uint8_t fis[ZD_FIS_REG_LEN] = { 0 };
+    bool sent = phy->link->dev_ops->signature(phy->link->dev, fis);
     unsigned i;
 
-    phy->link->dev_ops->signature(phy->link->dev, fis);
     for (i = 0; i < 4; i++) {
         phy->cfg[MV_CFG_SIG0 / 4 + i] = ldl_le_p(fis + 4 * i);
     }
+    return sent ? MV_PHYEV_SIG_FIS : 0;
 }
 
-static void set_link_up(MvPhy *phy)
+/* Returns the events of a link that is up. */
+static uint32_t set_link_up(MvPhy *phy)
 {
     ZdRate rate = ZD_RATE_NONE;
 
@@ -48,19 +51,22 @@ static void set_link_up(MvPhy *phy)
         rate = negotiate(phy);
     }
     phy->ready = rate != ZD_RATE_NONE;
-    if (phy->ready) {
-        phy->rate = rate - ZD_RATE_1_5G;
-        take_signature(phy);
+    if (!phy->ready) {
+        return 0;
     }
+    phy->rate = rate - ZD_RATE_1_5G;
+    phy->link->rate = rate;
+    return MV_PHYEV_COMWAKE | take_signature(phy);
 }
 
 static void link_up(MvCore *core, MvPhy *phy)
 {
-    set_link_up(phy);
+    uint32_t events = set_link_up(phy);
+
     if (phy->ready) {
         /* mvs_int_port would take POOF beside a new signature as an unplug */
         phy->int_stat &= ~MV_PHYEV_POOF;
-        phy->int_stat |= MV_PHYEV_RDY_CH | MV_PHYEV_COMWAKE | MV_PHYEV_SIG_FIS;
+        phy->int_stat |= MV_PHYEV_RDY_CH | events;
         trace_zd_mv_phy(core->number, phy->number, "up", phy->rate);
     }
     mv_irq_update(core->bridge, false);
@@ -73,6 +79,7 @@ static void link_down(MvCore *core, MvPhy *phy)
     }
     zd_link_abort_all(phy->link);
     phy->ready = false;
+    phy->int_stat &= ~(MV_PHYEV_COMWAKE | MV_PHYEV_SIG_FIS);
     phy->int_stat |= MV_PHYEV_RDY_CH | MV_PHYEV_POOF;
     trace_zd_mv_phy(core->number, phy->number, "down", phy->rate);
     mv_irq_update(core->bridge, false);
@@ -81,16 +88,71 @@ static void link_down(MvCore *core, MvPhy *phy)
 /* PHY_RST and PHY_RST_HARD: COMRESET to the device, which signs in again. */
 static void link_reset(MvCore *core, MvPhy *phy, uint32_t events)
 {
+    bool ready = phy->ready;
+
     if (!phy->link || (phy->vsr[MV_VSR_PHY_MODE2 / 4] & MV_MODE2_DISABLE)) {
         return;
     }
     zd_link_reset(phy->link, ZD_RESET_COMRESET);
-    set_link_up(phy);
+    events |= set_link_up(phy);
     if (phy->ready) {
-        phy->int_stat &= ~MV_PHYEV_POOF;
-        phy->int_stat |= MV_PHYEV_COMWAKE | MV_PHYEV_SIG_FIS | events;
+        phy->int_stat &= ~(MV_PHYEV_POOF | MV_PHYEV_SIG_FIS);
+        phy->int_stat |= events | (ready ? 0 : MV_PHYEV_RDY_CH);
         trace_zd_mv_phy(core->number, phy->number, "reset", phy->rate);
+    } else if (ready) {
+        phy->int_stat |= MV_PHYEV_RDY_CH | MV_PHYEV_POOF;
     }
+    mv_irq_update(core->bridge, false);
+}
+
+bool mv_phy_soft_reset(MvCore *core, MvPhy *phy, bool srst,
+                       uint8_t fis[ZD_FIS_REG_LEN])
+{
+    if (srst) {
+        zd_link_reset(phy->link, ZD_RESET_SOFT);
+        return false;
+    }
+    phy->int_stat |= take_signature(phy);
+    mv_irq_update(core->bridge, false);
+    return phy->link->dev_ops->signature(phy->link->dev, fis);
+}
+
+static MvPhy *phy_at(MvCore *core, const ZdLink *link)
+{
+    return &core->phy[link->phy % MV_PHYS];
+}
+
+void mv_phy_changed(void *host, ZdLink *link)
+{
+    MvCore *core = host;
+    MvPhy *phy = phy_at(core, link);
+
+    if (zd_link_present(link)) {
+        link_up(core, phy);
+    } else {
+        link_down(core, phy);
+    }
+}
+
+void mv_phy_signed_in(void *host, ZdLink *link)
+{
+    MvCore *core = host;
+    MvPhy *phy = phy_at(core, link);
+
+    if (phy->ready) {
+        phy->int_stat |= take_signature(phy);
+        trace_zd_mv_phy(core->number, phy->number, "signature", phy->rate);
+        mv_irq_update(core->bridge, false);
+    }
+}
+
+void mv_phy_crc_error(void *host, ZdLink *link)
+{
+    MvCore *core = host;
+    MvPhy *phy = phy_at(core, link);
+
+    phy->cfg[MV_CFG_CRC_ERR / 4]++;
+    phy->int_stat |= MV_PHYEV_CRC_ERR;
     mv_irq_update(core->bridge, false);
 }
 

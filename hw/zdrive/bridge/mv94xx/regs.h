@@ -117,6 +117,7 @@
 #define MV_PHYEV_COMWAKE    (1u << 7)   /* PHYEV_COMWAKE */
 #define MV_PHYEV_POOF       (1u << 12)  /* PHYEV_POOF */
 #define MV_PHYEV_SIG_FIS    (1u << 16)  /* PHYEV_SIG_FIS */
+#define MV_PHYEV_CRC_ERR    (1u << 22)  /* PHYEV_CRC_ERR */
 
 /* MV_P_SER_CTLSTAT */
 #define MV_SER_PHY_RST      (1u << 0)   /* PHY_RST, self-clearing */
@@ -170,6 +171,8 @@
 #define MV_HDR_SRST         (1u << 7)   /* MCH_RESET */
 #define MV_HDR_ATAPI        (1u << 5)   /* MCH_ATAPI */
 #define MV_CMD_TBL_CDB      0x40
+#define MV_FIS_CONTROL      15          /* Register FIS, SATA 3.0 10.3.4 */
+#define MV_SRST             (1u << 2)
 
 /* ---- PRD, struct mvs_prd: 12 bytes ---- */
 #define MV_PRD_SIZE         12
@@ -193,6 +196,7 @@
 #define MV_ERR_BAD_PROTO    (1u << 5)
 #define MV_ERR_NO_DEST      (1u << 9)
 #define MV_ERR_DATA_LEN     (1u << 16)  /* data over or underrun */
+#define MV_ERR_R_ERR        (1u << 23)  /* R_ERR: bad checksum of a frame */
 #define MV_ERR_TFILE        (1u << 24)  /* TFILE_ERR: ERR in the task file */
 /* dword 1 */
 #define MV_ERR1_SLOT_BUSY   (1u << 31)

@@ -7,6 +7,13 @@
 #include "internal.h"
 #include "trace.h"
 
+/*
+ * Descriptors that one doorbell, or one turn of the timer, may start.  Where a
+ * command ends within its start, a full ring of the longest ones would keep
+ * QEMU busy for many seconds.
+ */
+#define MOST_AT_ONCE    32
+
 static dma_addr_t reg64(MvCore *core, uint32_t lo)
 {
     return core->regs[lo / 4] | (uint64_t)core->regs[lo / 4 + 1] << 32;
@@ -25,8 +32,14 @@ static bool tx_enabled(MvCore *core)
            (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped;
 }
 
+void mv_ring_go_on(void *opaque)
+{
+    mv_ring_run(opaque);
+}
+
 void mv_ring_run(MvCore *core)
 {
+    unsigned left = MOST_AT_ONCE;
     uint32_t size = core->regs[MV_TX_CFG / 4] & MV_RING_SIZE_MASK;
     uint32_t prod, next, desc;
 
@@ -47,6 +60,12 @@ void mv_ring_run(MvCore *core)
             mv_ring_stop(core, 0);
             break;
         }
+        if (!left--) {
+            /* not "now": QEMU runs what is due before it does other things */
+            timer_mod(core->tx_timer,
+                      qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + 1);
+            break;
+        }
         next = core->tx_cons == MV_INDEX_NONE || core->tx_cons + 1u >= size ?
                0 : core->tx_cons + 1;
         if (mv_dma_read(core->bridge, reg64(core, MV_TX_LO) + next * 4,
@@ -63,6 +82,54 @@ void mv_ring_run(MvCore *core)
         mv_command_start(core, le32_to_cpu(desc));
     }
     core->tx_running = false;
+}
+
+static MemTxResult put_entry(MvCore *core, uint32_t index, uint32_t entry)
+{
+    uint32_t raw = cpu_to_le32(entry);
+
+    return mv_dma_write(core->bridge,
+                        reg64(core, MV_RX_LO) + 4 + index * 4, &raw,
+                        sizeof(raw));
+}
+
+void mv_ring_reset(MvCore *core)
+{
+    core->late = false;
+    timer_del(core->late_timer);
+}
+
+void mv_ring_late(void *opaque)
+{
+    MvCore *core = opaque;
+
+    if (core->late) {
+        mv_ring_reset(core);
+        trace_zd_mv_fault("completion-late", core->number, core->late_entry);
+        put_entry(core, core->late_index, core->late_entry);
+    }
+}
+
+/*
+ * A weakness of the real chip that the vendor's driver works around: the index
+ * moves before the descriptor is visible (88se9485.md 7.7).  One at a time can
+ * be late.
+ */
+static MemTxResult write_entry(MvCore *core, uint32_t index, uint32_t entry)
+{
+    const ZdFault *fault = zd_faults_fire(&core->bridge->faults,
+                                          ZD_FAULT_COMPLETION_LATE, NULL);
+
+    if (!fault) {
+        return put_entry(core, index, entry);
+    }
+    mv_ring_late(core);
+    core->late = true;
+    core->late_index = index;
+    core->late_entry = entry;
+    timer_mod(core->late_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
+                                fault->delay_ns);
+    return MEMTX_OK;
 }
 
 void mv_ring_post(MvCore *core, uint32_t entry)
@@ -83,12 +150,12 @@ void mv_ring_post(MvCore *core, uint32_t entry)
             0 : core->rx_prod + 1;
 
     /* Entry before index, index before interrupt. */
-    raw = cpu_to_le32(entry);
-    res = mv_dma_write(core->bridge, base + 4 + index * 4, &raw, sizeof(raw));
+    res = write_entry(core, index, entry);
     smp_wmb(); /* against the driver's look at the index, then at the entry */
     raw = cpu_to_le32(index);
     res |= mv_dma_write(core->bridge, base, &raw, sizeof(raw));
     core->rx_prod = index;
+    core->bridge->completions++;
     trace_zd_mv_post(core->number, index, entry);
     if (res != MEMTX_OK) {
         mv_guest_error(core->bridge, MV_BAD_RING,

@@ -10,6 +10,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
+#include "qemu/range.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -36,6 +37,7 @@
 #define CONFIG_ERROR_FLAGS  0xB0
 #define CONFIG_CHECKSUM     0xB4
 #define CONFIG_LEN          0xB8
+#define CONFIG_SIGNATURE    0x00
 #define HBA_LEN             0x100
 #define HBA_SAS_ADDR        56
 #define HBA_FFE             120
@@ -69,6 +71,77 @@ static void erase(MvSpi *spi, uint32_t addr, uint32_t size)
     addr &= ~(size - 1);
     memset(spi->flash + addr, 0xFF, size);
     changed(spi, addr, size);
+}
+
+static uint32_t config_sum(const uint8_t *p, unsigned len)
+{
+    uint32_t sum = 0;
+    unsigned i;
+
+    for (i = 0; i < len; i += 4) {
+        sum += ldl_le_p(p + i);
+    }
+    return sum;
+}
+
+/*
+ * How the vendor computes the checksum is not known; here the dwords before it
+ * and the checksum itself sum up to zero.
+ */
+static void seal_config_block(uint8_t *p)
+{
+    stl_le_p(p + CONFIG_CHECKSUM, -config_sum(p, CONFIG_CHECKSUM));
+}
+
+/*
+ * The configuration block as one that was damaged: one field is wrong and the
+ * checksum fits again, unless it is the one that is wrong.  The flash itself
+ * keeps its contents.
+ */
+static void corrupt_config_block(MvSpi *spi, const ZdFault *fault,
+                                 uint8_t p[CONFIG_LEN])
+{
+    static const struct {
+        uint8_t offset, len;
+    } fields[] = {
+        [ZD_SPI_SIGNATURE] = { CONFIG_SIGNATURE, 4 },
+        [ZD_SPI_CHECKSUM] = { CONFIG_CHECKSUM, 4 },
+        [ZD_SPI_DRIVE_COUNT] = { CONFIG_SSDS, 1 },
+        [ZD_SPI_SERIAL] = { CONFIG_SERIALS, CONFIG_SERIAL_LEN },
+    };
+    unsigned i, field = fault->choice;
+
+    memcpy(p, spi->flash + FLASH_CARD_CONFIG, CONFIG_LEN);
+    for (i = 0; i < fields[field].len; i++) {
+        p[fields[field].offset + i] ^= 0x01;
+    }
+    if (field != ZD_SPI_CHECKSUM) {
+        seal_config_block(p);
+    }
+}
+
+static uint32_t read_flash(MvBridge *b, uint32_t addr, unsigned len)
+{
+    MvSpi *spi = &b->spi;
+    uint8_t corrupt[CONFIG_LEN];
+    const ZdFault *fault = NULL;
+    uint32_t data = 0;
+    unsigned i;
+
+    if (ranges_overlap(addr, len, FLASH_CARD_CONFIG, CONFIG_LEN)) {
+        fault = zd_faults_fire(&b->faults, ZD_FAULT_SPI_CORRUPT, NULL);
+    }
+    if (fault) {
+        corrupt_config_block(spi, fault, corrupt);
+    }
+    for (i = 0; i < len; i++) {
+        uint32_t a = (addr + i) & SPI_ADDR_MASK;
+        bool in_block = fault && a - FLASH_CARD_CONFIG < CONFIG_LEN;
+
+        data |= (uint32_t)(in_block ? corrupt[a - FLASH_CARD_CONFIG]
+                                    : spi->flash[a]) << (8 * i);
+    }
+    return data;
 }
 
 typedef enum SpiAction {
@@ -108,7 +181,7 @@ static void spi_execute(MvBridge *b)
     unsigned len = MIN(SPI_LEN(spi->ctrl), 4);
     uint8_t opcode = SPI_CMD(spi->ctrl);
     SpiAction action = SPI_NONE;
-    uint32_t arg = 0, data = 0;
+    uint32_t arg = 0;
     unsigned i;
 
     for (i = 0; i < ARRAY_SIZE(spi_commands); i++) {
@@ -128,11 +201,7 @@ static void spi_execute(MvBridge *b)
     }
     switch (action) {
     case SPI_READ:
-        for (i = 0; i < len; i++) {
-            data |= (uint32_t)spi->flash[(spi->addr + i) & SPI_ADDR_MASK]
-                    << (8 * i);
-        }
-        spi->rd_data = data;
+        spi->rd_data = read_flash(b, spi->addr, len);
         break;
     case SPI_STATUS:
         spi->rd_data = spi->write_enabled ? SPI_STATUS_WEL : 0;
@@ -205,22 +274,7 @@ static uint8_t byte_sum(const uint8_t *p, unsigned len)
     return sum;
 }
 
-/*
- * The configuration block of the card (real-cards.md 1.5).  How the vendor
- * computes the checksum is not known; here the sum of the dwords before it and
- * the checksum itself is zero.
- */
-static uint32_t config_sum(const uint8_t *p, unsigned len)
-{
-    uint32_t sum = 0;
-    unsigned i;
-
-    for (i = 0; i < len; i += 4) {
-        sum += ldl_le_p(p + i);
-    }
-    return sum;
-}
-
+/* The configuration block of the card (real-cards.md 1.5). */
 static void write_config_block(uint8_t *p, const MvFlashInfo *info)
 {
     unsigned i;
@@ -238,7 +292,7 @@ static void write_config_block(uint8_t *p, const MvFlashInfo *info)
                CONFIG_SERIAL_LEN);
     }
     stl_le_p(p + CONFIG_ERROR_FLAGS, 0xFFFFFFFF);
-    stl_le_p(p + CONFIG_CHECKSUM, -config_sum(p, CONFIG_CHECKSUM));
+    seal_config_block(p);
 }
 
 /* struct hba_info_page of mvsas; the bytes of the page sum to zero. */

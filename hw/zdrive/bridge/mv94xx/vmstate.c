@@ -63,6 +63,11 @@ static const VMStateDescription vmstate_core = {
         VMSTATE_BOOL(done_unread, MvCore),
         VMSTATE_UINT16(coal_pending, MvCore),
         VMSTATE_TIMER_PTR(coal_timer, MvCore),
+        VMSTATE_BOOL(late, MvCore),
+        VMSTATE_UINT32(late_index, MvCore),
+        VMSTATE_UINT32(late_entry, MvCore),
+        VMSTATE_TIMER_PTR(late_timer, MvCore),
+        VMSTATE_TIMER_PTR(tx_timer, MvCore),
         VMSTATE_END_OF_LIST()
     },
 };
@@ -166,6 +171,10 @@ const VMStateDescription mv_vmstate_bridge = {
         VMSTATE_UINT32(gbl_int_enable, MvBridge),
         VMSTATE_UINT32_ARRAY(gbl_mask, MvBridge, 3),
         VMSTATE_BOOL(irq_level, MvBridge),
+        VMSTATE_BOOL(asleep, MvBridge),
+        VMSTATE_STRUCT(faults, MvBridge, 1, zd_vmstate_faults, ZdFaults),
+        VMSTATE_UINT64(completions, MvBridge),
+        VMSTATE_UINT64(interrupts, MvBridge),
         VMSTATE_QTAILQ_V(saved, MvBridge, 1, vmstate_command, MvCommand,
                          next_saved),
         VMSTATE_END_OF_LIST()

@@ -9,6 +9,7 @@
 #ifndef ZDRIVE_ATA_INTERNAL_H
 #define ZDRIVE_ATA_INTERNAL_H
 
+#include "hw/zdrive/fault.h"
 #include "hw/zdrive/ssd.h"
 
 /* Register FIS, host to device and device to host (SATA 10.3.4, 10.3.5) */
@@ -64,6 +65,8 @@ enum {
 /* Logs that a host may write as it likes, 80h to 9Fh */
 #define ATA_HOST_LOGS       32
 #define ATA_HOST_LOG_BYTES  (16 * ZD_SECTOR_SIZE)
+
+#define ATA_IMAGE_BLOCKS    4096    /* DOWNLOAD MICROCODE: 2 MiB at most */
 
 #define ATA_SELFTEST_ENTRIES 19     /* of the one page of log 07h */
 #define ATA_PASSWORD_LEN    32
@@ -181,9 +184,30 @@ struct ZdSsd {
     uint8_t sec_user[ATA_PASSWORD_LEN];
     uint8_t sec_master[ATA_PASSWORD_LEN];
 
+    /* DOWNLOAD MICROCODE */
+    char new_firmware[9];       /* from the next reset on; empty: none */
+    uint8_t *image;             /* what has come so far, or NULL */
+    uint32_t image_len;
+
     uint8_t buffer[ZD_SECTOR_SIZE];         /* WRITE BUFFER */
     uint8_t *host_logs;         /* NULL while all of them are zero */
     uint32_t mistakes;          /* ZdAtaMistake bits already logged */
+
+    /* what goes wrong on purpose */
+    ZdFaults faults;
+    bool busy;                  /* has not sent its signature since a reset */
+    bool panicked;              /* came up as a controller without firmware */
+    uint8_t panic;              /* ZD_PANIC_ form of that */
+    QEMUTimer *signature_timer;
+    QEMUTimer *return_timer;    /* of a link that was dropped */
+
+    /* counters that only stats shows */
+    uint64_t commands;
+    uint64_t errors;
+    uint64_t queue_errors;
+    uint64_t hung;
+    uint64_t resets;
+    uint64_t link_losses;
 };
 
 /* Direction and transport of a command's data (ACS-2 clause 6) */
@@ -281,6 +305,8 @@ void zd_ata_set_lba(uint8_t fis[ZD_FIS_REG_LEN], uint64_t lba, bool ext);
  */
 void zd_ata_good(ZdRequest *req);
 void zd_ata_fail(ZdRequest *req, uint8_t status, uint8_t error, uint64_t lba);
+/* The data did not get over the link. */
+void zd_ata_fail_link(ZdRequest *req, uint64_t lba);
 /* The host's memory is at fault, not the command. */
 void zd_ata_outcome(ZdRequest *req, ZdOutcome outcome);
 /* End with status 51h, error 04h after the latency of a short command. */
@@ -309,6 +335,9 @@ ZdMediaDone zd_ata_fault_done;
 void zd_ata_checksum(uint8_t page[ZD_SECTOR_SIZE]);
 
 /* rw.c */
+/* What a read or write command names: first sector and number of sectors. */
+void zd_ata_extent(const ZdRequest *req, const ZdAtaCommand *cmd,
+                   uint64_t *lba, uint32_t *sectors);
 ZdAtaRun zd_ata_read, zd_ata_write, zd_ata_verify, zd_ata_flush;
 ZdAtaRun zd_ata_fpdma;
 
@@ -329,6 +358,9 @@ ZdAtaRun zd_ata_dsm;
 
 /* smart.c */
 ZdAtaRun zd_ata_smart;
+/* The raw value of every attribute, as struct @name. */
+bool zd_ata_smart_visit(ZdSsd *ssd, Visitor *v, const char *name,
+                        Error **errp);
 /* Milliseconds under power in the life of the SSD. */
 uint64_t zd_ata_power_on_ms(const ZdSsd *ssd);
 
@@ -365,6 +397,25 @@ ZdAtaRun zd_ata_security_freeze, zd_ata_security_disable;
 uint16_t zd_ata_security_word128(const ZdSsd *ssd);
 void zd_ata_security_power_on(ZdSsd *ssd);
 void zd_ata_security_comreset(ZdSsd *ssd);
+
+/* microcode.c */
+ZdAtaRun zd_ata_microcode;
+/* A reset puts into force what was downloaded as a whole. */
+void zd_ata_microcode_reset(ZdSsd *ssd);
+void zd_ata_microcode_forget(ZdSsd *ssd);
+
+/* fault.c */
+/* True when a fault has taken @req; it is not to be touched any more then. */
+bool zd_ata_fault_start(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd);
+/* Every reset: what the SSD comes up as. */
+void zd_ata_fault_reset(ZdSsd *ssd);
+/* Other faults are armed than before. */
+void zd_ata_faults_changed(ZdSsd *ssd);
+void zd_ata_fault_init(ZdSsd *ssd, uint64_t seed);
+void zd_ata_fault_cleanup(ZdSsd *ssd);
+
+/* object.c */
+void zd_ssd_class_init(ObjectClass *klass, void *data);
 
 /* vmstate.c */
 uint8_t zd_ata_save(void *dev, const ZdRequest *req);

@@ -40,6 +40,7 @@ static void zd_ata_complete(ZdRequest *req)
     trace_zd_ata_done(req->link->phy, req->fis[FIS_COMMAND],
                       req->d2h[FIS_STATUS], req->d2h[FIS_ERROR],
                       req->outcome);
+    ssd->errors += req->outcome != ZD_OUTCOME_GOOD;
     if (req->queued) {
         ssd->ncq_active &= ~BIT(zd_ata_tag(req));
     }
@@ -84,22 +85,30 @@ static void zd_ata_ncq_failed(ZdSsd *ssd, ZdRequest *req, uint8_t status,
     log[12] = req->fis[FIS_COUNT];
     log[13] = req->fis[FIS_COUNT_EXP];
     ssd->ncq_error = true;
+    ssd->errors++;
+    ssd->queue_errors++;
     trace_zd_ata_ncq_error(req->link->phy, log[0], status, error, lba);
     /* the link makes the device forget every queued command */
     zd_link_queue_error(req, status, error);
 }
 
 /* End with an error in a Register FIS, whatever the kind of command. */
-static void zd_ata_fail_register(ZdRequest *req, uint8_t status,
-                                 uint8_t error, uint64_t lba)
+static void zd_ata_end_register(ZdRequest *req, ZdOutcome outcome,
+                                uint8_t status, uint8_t error, uint64_t lba)
 {
     bool ext = zd_ata_commands[req->fis[FIS_COMMAND]].flags & ZD_ATA_F_EXT;
 
     zd_ata_fis(req->d2h, status, error);
     req->d2h[FIS_DEVICE] = req->fis[FIS_DEVICE];
     zd_ata_set_lba(req->d2h, lba, ext);
-    req->outcome = ZD_OUTCOME_DEVICE_ERROR;
+    req->outcome = outcome;
     zd_ata_complete(req);
+}
+
+static void zd_ata_fail_register(ZdRequest *req, uint8_t status,
+                                 uint8_t error, uint64_t lba)
+{
+    zd_ata_end_register(req, ZD_OUTCOME_DEVICE_ERROR, status, error, lba);
 }
 
 void zd_ata_fail(ZdRequest *req, uint8_t status, uint8_t error, uint64_t lba)
@@ -110,6 +119,18 @@ void zd_ata_fail(ZdRequest *req, uint8_t status, uint8_t error, uint64_t lba)
                           lba);
     } else {
         zd_ata_fail_register(req, status, error, lba);
+    }
+}
+
+void zd_ata_fail_link(ZdRequest *req, uint64_t lba)
+{
+    const uint8_t error = ATA_ER_ICRC | ATA_ER_ABRT;
+
+    if (req->queued) {
+        zd_ata_fail(req, ATA_ST_FAILED, error, lba);
+    } else {
+        zd_ata_end_register(req, ZD_OUTCOME_LINK_ERROR, ATA_ST_FAILED, error,
+                            lba);
     }
 }
 
@@ -202,12 +223,20 @@ static void zd_ata_nop(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
     zd_ata_abort_command(req);
 }
 
+/* ACS-2 table 206: diagnostic passed, ATA device */
+static void zd_ata_signature_fis(uint8_t fis[ZD_FIS_REG_LEN])
+{
+    memset(fis, 0, ZD_FIS_REG_LEN);
+    zd_ata_fis(fis, ATA_ST_GOOD, 0x01);
+    fis[FIS_COUNT] = 1;
+    zd_ata_set_lba(fis, 1, true);
+}
+
 /* ACS-2 7.9: passed, with the signature of an ATA device */
 void zd_ata_diagnostic_done(ZdRequest *req, int ret)
 {
     req->outcome = ZD_OUTCOME_GOOD;
-    zd_ata_ops.signature(zd_ata_ssd(req), req->d2h);
-    req->d2h[FIS_FLAGS] = FIS_FLAG_I;
+    zd_ata_signature_fis(req->d2h);
     zd_ata_complete(req);
 }
 
@@ -287,6 +316,9 @@ const ZdAtaCommand zd_ata_commands[256] = {
                zd_ata_diagnostic },
     [0x91] = { "INITIALIZE DEVICE PARAMETERS", ZD_ATA_NON_DATA, 0,
                zd_ata_init_params },
+    [0x92] = { "DOWNLOAD MICROCODE", ZD_ATA_PIO_OUT, 0, zd_ata_microcode },
+    [0x93] = { "DOWNLOAD MICROCODE DMA", ZD_ATA_DMA_OUT, 0,
+               zd_ata_microcode },
     [0xb0] = { "SMART", ZD_ATA_NON_DATA, 0, zd_ata_smart },
     [0xc4] = { "READ MULTIPLE", ZD_ATA_PIO_IN, RW | MULTI, zd_ata_read },
     [0xc5] = { "WRITE MULTIPLE", ZD_ATA_PIO_OUT, RW | MULTI, zd_ata_write },
@@ -366,6 +398,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
     const ZdAtaCommand *cmd = &zd_ata_commands[opcode];
     unsigned tag = req->queued ? zd_ata_tag(req) : 0;
 
+    ssd->commands++;
     memset(req->d2h, 0, sizeof(req->d2h));
     req->d2h[FIS_DEVICE] = req->fis[FIS_DEVICE] & 0xf0;
     trace_zd_ata_command(req->link->phy, cmd->name ?: "unknown", opcode,
@@ -398,6 +431,10 @@ static void zd_ata_start(void *dev, ZdRequest *req)
             return;
         }
         ssd->ncq_active |= BIT(tag);
+    }
+    if ((ssd->faults.armed || ssd->busy || ssd->panicked) &&
+        zd_ata_fault_start(ssd, req, cmd)) {
+        return;
     }
     if (!cmd->run) {
         zd_ata_abort_command(req);
@@ -439,6 +476,7 @@ static void zd_ata_reset(void *dev, ZdReset kind)
     ZdSsd *ssd = dev;
 
     trace_zd_ata_reset(ssd->link->phy, kind);
+    ssd->resets++;
     ssd->ncq_active = 0;
     ssd->ncq_error = false;
     zd_ata_ncq_log_clear(ssd);
@@ -484,16 +522,20 @@ static void zd_ata_reset(void *dev, ZdReset kind)
         zd_ata_selftest_stop(ssd, 0x20);
         break;
     }
+    zd_ata_microcode_reset(ssd);
+    zd_ata_fault_reset(ssd);
 }
 
-static void zd_ata_signature(void *dev, uint8_t fis[ZD_FIS_REG_LEN])
+static bool zd_ata_signature(void *dev, uint8_t fis[ZD_FIS_REG_LEN])
 {
-    memset(fis, 0, ZD_FIS_REG_LEN);
-    /* ACS-2 table 206: diagnostic passed, ATA device */
-    zd_ata_fis(fis, ATA_ST_GOOD, 0x01);
+    ZdSsd *ssd = dev;
+
+    if (ssd->busy) {
+        return false;
+    }
+    zd_ata_signature_fis(fis);
     fis[FIS_FLAGS] = 0;
-    fis[FIS_COUNT] = 1;
-    zd_ata_set_lba(fis, 1, true);
+    return true;
 }
 
 const ZdDeviceOps zd_ata_ops = {

@@ -8,12 +8,16 @@
  * controller family were taken (hdparm -I of OCZ-VERTEX2 firmware 1.10 and of
  * an SF-2281 drive): multiple mode 16/1, HPA, buffers and NOP, FUA, unload,
  * GPL DMA, host initiated link power management, auto-activate, DIPM, settings
- * preservation.  What those also list but this model cannot do is not claimed:
- * DOWNLOAD MICROCODE, power-up in standby, WRITE UNCORRECTABLE.
+ * preservation, DOWNLOAD MICROCODE.  What those also list but this model cannot
+ * do is not claimed: power-up in standby, WRITE UNCORRECTABLE.
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
 #include "ata-internal.h"
+
+#define PANIC_DIAGNOSTIC_BYTES  (32 * 1024)
+
+#define ID_HPA                  0x0400      /* words 82 and 85 */
 
 /* ACS-2 3.3.10: two characters a word, first one in the high byte. */
 static void id_string(uint16_t *words, unsigned count, const char *text)
@@ -71,17 +75,17 @@ static void id_features(const ZdSsd *ssd, uint16_t *id)
     const uint16_t always = 0x7408;
 
     id[82] = always | 0x0063;           /* look-ahead, cache, security, SMART */
-    id[83] = 0x7400 | (profile->apm ? 0x0008 : 0);  /* flush, 48-bit */
+    id[83] = 0x7401 | (profile->apm ? 0x0008 : 0);  /* ... microcode */
     id[84] = 0x6163;    /* unload, WWN, FUA, GPL, self-test, error logging */
     id[85] = always |
              (set->look_ahead ? 0x0040 : 0) |
              (set->write_cache ? 0x0020 : 0) |
              (ssd->sec_enabled ? 0x0002 : 0) |
              (ssd->smart_enabled ? 0x0001 : 0);
-    id[86] = 0xb400 | (set->apm ? 0x0008 : 0);      /* 119, 120 are valid */
+    id[86] = 0xb401 | (set->apm ? 0x0008 : 0);      /* 119, 120 are valid */
     id[87] = id[84];
-    id[119] = 0x4008;   /* READ and WRITE LOG DMA EXT */
-    id[120] = 0x4008;
+    id[119] = 0x4018;   /* READ and WRITE LOG DMA EXT; microcode in pieces */
+    id[120] = 0x4018;
 }
 
 static void id_sata(const ZdSsd *ssd, uint16_t *id)
@@ -92,7 +96,7 @@ static void id_sata(const ZdSsd *ssd, uint16_t *id)
     id[75] = ATA_QUEUE_DEPTH - 1;
     /* phy event counters, host initiated power management, NCQ, speeds */
     id[76] = 0x0700 | ((2 << gen) - 2);
-    id[77] = MIN(ssd->link->max_rate, gen) << 1;
+    id[77] = ssd->link->rate << 1;      /* as negotiated */
     /* settings preservation, DIPM, auto-activate */
     id[78] = 0x004c;
     id[79] = (set->preserve ? 0x0040 : 0) | (set->dipm ? 0x0008 : 0) |
@@ -144,6 +148,25 @@ static void id_build(ZdSsd *ssd, uint16_t *id)
     }
     id[206] = profile->sct;
     id[217] = 0x0001;                   /* not rotating */
+    id[234] = 1;                        /* blocks of one piece of microcode */
+    id[235] = ATA_IMAGE_BLOCKS;
+}
+
+/*
+ * A SandForce controller that has not found its firmware names itself after
+ * the panic code, and shows nothing or a diagnostic area (real-cards.md 6.2).
+ */
+static void id_panic(const ZdSsd *ssd, uint16_t *id)
+{
+    uint32_t sectors = ssd->panic == ZD_PANIC_DIAGNOSTIC ?
+                       PANIC_DIAGNOSTIC_BYTES / ZD_SECTOR_SIZE : 0;
+
+    id_string(&id[27], 20, "SandForce{200026BB}");
+    id[82] &= ~ID_HPA;
+    id[85] &= ~ID_HPA;
+    id_number(&id[57], 2, 0);
+    id_number(&id[60], 2, sectors);
+    id_number(&id[100], 4, sectors);
 }
 
 void zd_ata_identify(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
@@ -153,6 +176,9 @@ void zd_ata_identify(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
     int i;
 
     id_build(ssd, id);
+    if (ssd->panicked) {
+        id_panic(ssd, id);
+    }
     for (i = 0; i < 256; i++) {
         stw_le_p(page + 2 * i, id[i]);
     }

@@ -11,9 +11,8 @@
 #include "qemu/log.h"
 #include "ata-internal.h"
 
-/* What a read or write command names: first sector and number of sectors. */
-static void zd_ata_extent(const ZdRequest *req, const ZdAtaCommand *cmd,
-                          uint64_t *lba, uint32_t *sectors)
+void zd_ata_extent(const ZdRequest *req, const ZdAtaCommand *cmd,
+                   uint64_t *lba, uint32_t *sectors)
 {
     if (req->queued) {
         /* SATA 13.6.4: the count is in Features, Count holds the tag */

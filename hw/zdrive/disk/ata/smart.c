@@ -10,6 +10,7 @@
 #include "qemu/bswap.h"
 #include "qemu/timer.h"
 #include "qemu/units.h"
+#include "qapi/visitor.h"
 #include "ata-internal.h"
 
 #define SMART_REVISION      10      /* real-cards.md 2.4 */
@@ -56,6 +57,25 @@ static uint64_t attribute_raw(const ZdSsd *ssd, const ZdSmartAttr *attr)
         break;
     }
     return attr->raw;
+}
+
+bool zd_ata_smart_visit(ZdSsd *ssd, Visitor *v, const char *name,
+                        Error **errp)
+{
+    const ZdSmartAttr *attr = ssd->profile->smart;
+    bool good = visit_start_struct(v, name, NULL, 0, errp);
+
+    if (!good) {
+        return false;
+    }
+    for (; attr->id && good; attr++) {
+        g_autofree char *id = g_strdup_printf("%u", attr->id);
+        uint64_t raw = attribute_raw(ssd, attr);
+
+        good = visit_type_uint64(v, id, &raw, errp);
+    }
+    visit_end_struct(v, NULL);
+    return good;
 }
 
 static void smart_read_data(ZdSsd *ssd, ZdRequest *req,

@@ -29,6 +29,7 @@ void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
     ssd->sec_master_id = 0xfffe;
     ssd->power_on_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
+    zd_ata_fault_init(ssd, cfg->seed + cfg->member);
     zd_media_init(&ssd->media, cfg->store, cfg->member, cfg->sectors,
                   cfg->timed);
     zd_link_attach_device(link, &zd_ata_ops, ssd, zd_ssd_rate(cfg->profile));
@@ -43,6 +44,8 @@ static void zd_ssd_finalize(Object *obj)
         zd_link_abort_all(ssd->link);
         zd_link_attach_device(ssd->link, NULL, NULL, ZD_RATE_NONE);
         zd_media_cleanup(&ssd->media);
+        zd_ata_fault_cleanup(ssd);
+        zd_ata_microcode_forget(ssd);
     }
     g_free(ssd->host_logs);
 }
@@ -52,4 +55,5 @@ const TypeInfo zd_ssd_type_info = {
     .parent = TYPE_OBJECT,
     .instance_size = sizeof(ZdSsd),
     .instance_finalize = zd_ssd_finalize,
+    .class_init = zd_ssd_class_init,
 };

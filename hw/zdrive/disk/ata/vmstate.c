@@ -6,6 +6,7 @@
  * on both sides; all that a host can change is in the stream.
  */
 #include "qemu/osdep.h"
+#include "qemu/error-report.h"
 #include "ata-internal.h"
 
 /* The stream holds indexes into this table: append, never reorder. */
@@ -130,6 +131,27 @@ static int ssd_pre_load(void *opaque)
     /* all zero when the stream does not bring them */
     g_free(ssd->host_logs);
     ssd->host_logs = NULL;
+    zd_ata_microcode_forget(ssd);
+    return 0;
+}
+
+/* What the code takes for granted, where a stream could say otherwise. */
+static int ssd_post_load(void *opaque, int version_id)
+{
+    ZdSsd *ssd = opaque;
+
+    ssd->firmware[8] = 0;
+    ssd->new_firmware[8] = 0;
+    if (ssd->power > ZD_POWER_SLEEP ||
+        ssd->selftest_last > ATA_SELFTEST_ENTRIES ||
+        ssd->sectors > ssd->native_sectors ||
+        ssd->kept_sectors > ssd->native_sectors ||
+        ssd->image_len % ZD_SECTOR_SIZE ||
+        ssd->image_len > ATA_IMAGE_BLOCKS * ZD_SECTOR_SIZE) {
+        error_report("zdrive: the stream holds an SSD in a state that does "
+                     "not exist");
+        return -EINVAL;
+    }
     return 0;
 }
 
@@ -138,6 +160,7 @@ const VMStateDescription zd_vmstate_ssd = {
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_load = ssd_pre_load,
+    .post_load = ssd_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64_EQUAL(native_sectors, ZdSsd,
                              "the card has another capacity here"),
@@ -187,6 +210,22 @@ const VMStateDescription zd_vmstate_ssd = {
         VMSTATE_UINT8_ARRAY(sec_user, ZdSsd, ATA_PASSWORD_LEN),
         VMSTATE_UINT8_ARRAY(sec_master, ZdSsd, ATA_PASSWORD_LEN),
         VMSTATE_UINT8_ARRAY(buffer, ZdSsd, ZD_SECTOR_SIZE),
+        VMSTATE_BUFFER_UNSAFE(firmware, ZdSsd, 0, 9),
+        VMSTATE_BUFFER_UNSAFE(new_firmware, ZdSsd, 0, 9),
+        VMSTATE_UINT32(image_len, ZdSsd),
+        VMSTATE_VBUFFER_ALLOC_UINT32(image, ZdSsd, 1, NULL, image_len),
+        VMSTATE_STRUCT(faults, ZdSsd, 1, zd_vmstate_faults, ZdFaults),
+        VMSTATE_BOOL(busy, ZdSsd),
+        VMSTATE_BOOL(panicked, ZdSsd),
+        VMSTATE_UINT8(panic, ZdSsd),
+        VMSTATE_TIMER_PTR(signature_timer, ZdSsd),
+        VMSTATE_TIMER_PTR(return_timer, ZdSsd),
+        VMSTATE_UINT64(commands, ZdSsd),
+        VMSTATE_UINT64(errors, ZdSsd),
+        VMSTATE_UINT64(queue_errors, ZdSsd),
+        VMSTATE_UINT64(hung, ZdSsd),
+        VMSTATE_UINT64(resets, ZdSsd),
+        VMSTATE_UINT64(link_losses, ZdSsd),
         VMSTATE_END_OF_LIST()
     },
     .subsections = (const VMStateDescription * []) {

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a user sees and sets of an SSD at run time: QOM properties of
+ * /machine/peripheral/CARD/ssdN.
+ */
+#include "qemu/osdep.h"
+#include "qapi/error.h"
+#include "qapi/visitor.h"
+#include "ata-internal.h"
+
+/* Faults */
+
+bool zd_ssd_set_faults(ZdSsd *ssd, const char *text, Error **errp)
+{
+    char *message = NULL;
+
+    if (!zd_faults_parse(&ssd->faults, text, &message)) {
+        error_setg(errp, "%s", message);
+        g_free(message);
+        return false;
+    }
+    zd_ata_faults_changed(ssd);
+    return true;
+}
+
+char *zd_ssd_get_faults(const ZdSsd *ssd)
+{
+    return zd_faults_format(&ssd->faults);
+}
+
+static void set_faults(Object *obj, const char *value, Error **errp)
+{
+    zd_ssd_set_faults(ZDRIVE_SSD(obj), value, errp);
+}
+
+static char *get_faults(Object *obj, Error **errp)
+{
+    return zd_ssd_get_faults(ZDRIVE_SSD(obj));
+}
+
+/* Link */
+
+static void set_link(Object *obj, const char *value, Error **errp)
+{
+    ZdSsd *ssd = ZDRIVE_SSD(obj);
+    bool up = !strcmp(value, "up");
+
+    if (!up && strcmp(value, "down")) {
+        error_setg(errp, "link '%s' is unknown; it is one of: up down", value);
+        return;
+    }
+    if (!up && zd_link_present(ssd->link)) {
+        ssd->link_losses++;
+        /* ACS-2 7.50.6: only STANDBY IMMEDIATE and SLEEP prepare for it */
+        ssd->unsafe_off += ssd->power < ZD_POWER_STANDBY;
+    }
+    timer_del(ssd->return_timer);
+    zd_link_set_down(ssd->link, ZD_LINK_DROPPED, false);
+    zd_link_set_down(ssd->link, ZD_LINK_UNPLUGGED, !up);
+}
+
+static char *get_link(Object *obj, Error **errp)
+{
+    return g_strdup(zd_link_present(ZDRIVE_SSD(obj)->link) ? "up" : "down");
+}
+
+/* Counters */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} counters[] = {
+    { "commands", offsetof(ZdSsd, commands) },
+    { "errors", offsetof(ZdSsd, errors) },
+    { "queue-errors", offsetof(ZdSsd, queue_errors) },
+    { "uncorrectable", offsetof(ZdSsd, uncorrectable) },
+    { "crc-errors", offsetof(ZdSsd, crc_errors) },
+    { "hung", offsetof(ZdSsd, hung) },
+    { "resets", offsetof(ZdSsd, resets) },
+    { "link-losses", offsetof(ZdSsd, link_losses) },
+    { "power-cycles", offsetof(ZdSsd, power_cycles) },
+    { "unsafe-off", offsetof(ZdSsd, unsafe_off) },
+    { "sectors-read", offsetof(ZdSsd, media.sectors_read) },
+    { "sectors-written", offsetof(ZdSsd, media.sectors_written) },
+    { "sectors-trimmed", offsetof(ZdSsd, media.sectors_trimmed) },
+    { "flushes", offsetof(ZdSsd, media.flushes) },
+};
+
+const char *zd_ssd_counter(const ZdSsd *ssd, unsigned n, uint64_t *value)
+{
+    if (n < ARRAY_SIZE(counters)) {
+        *value = *(const uint64_t *)((const char *)ssd + counters[n].offset);
+        return counters[n].name;
+    }
+    *value = zd_faults_hits(&ssd->faults);
+    return n == ARRAY_SIZE(counters) ? "fault-hits" : NULL;
+}
+
+static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
+                      Error **errp)
+{
+    const char *counter;
+    uint64_t value;
+    unsigned n;
+
+    if (!visit_start_struct(v, name, NULL, 0, errp)) {
+        return;
+    }
+    for (n = 0; (counter = zd_ssd_counter(ZDRIVE_SSD(obj), n, &value)); n++) {
+        if (!visit_type_uint64(v, counter, &value, errp)) {
+            break;
+        }
+    }
+    visit_end_struct(v, NULL);
+}
+
+static void get_smart(Object *obj, Visitor *v, const char *name, void *opaque,
+                      Error **errp)
+{
+    zd_ata_smart_visit(ZDRIVE_SSD(obj), v, name, errp);
+}
+
+void zd_ssd_class_init(ObjectClass *klass, void *data)
+{
+    object_class_property_add_str(klass, "faults", get_faults, set_faults);
+    object_class_property_set_description(klass, "faults",
+        "what goes wrong on purpose, with hit counts; empty for nothing "
+        "(docs/faults.rst)");
+    object_class_property_add_str(klass, "link", get_link, set_link);
+    object_class_property_set_description(klass, "link",
+        "up, or down to pull the SSD out");
+    object_class_property_add(klass, "stats", "struct", get_stats, NULL, NULL,
+                              NULL);
+    object_class_property_set_description(klass, "stats",
+        "counters of commands, errors and resets");
+    object_class_property_add(klass, "smart", "struct", get_smart, NULL, NULL,
+                              NULL);
+    object_class_property_set_description(klass, "smart",
+        "SMART attributes by their numbers");
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Bandwidth of a shared resource as a ring of time slots.
+ *
+ * Commands are reserved when they arrive, but want the resource later and not
+ * in the order in which they arrived: a page whose die is busy for another
+ * millisecond must not keep the bus from the next one.  "Busy until" cannot
+ * express that gap; slots can, at the price of their grain.  Of each slot, one
+ * stretch is in use; what comes later goes behind it, what comes earlier before
+ * it.  So whoever comes in order of time gets exactly first come first served.
+ */
+#include <string.h>
+
+#include "internal.h"
+
+void zd_calendar_init(ZdCalendar *c, uint32_t slots, uint32_t shift)
+{
+    *c = (ZdCalendar) {
+        .used = g_new0(ZdSlot, slots),
+        .slots = slots,
+        .shift = shift,
+    };
+}
+
+void zd_calendar_clear(ZdCalendar *c)
+{
+    memset(c->used, 0, c->slots * sizeof(*c->used));
+    c->head = c->full_from = c->full_to = 0;
+}
+
+void zd_calendar_free(ZdCalendar *c)
+{
+    g_free(c->used);
+    c->used = NULL;
+}
+
+/* Slots up to @slot come into use. */
+static void calendar_reach(ZdCalendar *c, int64_t slot)
+{
+    uint32_t mask = c->slots - 1;
+
+    if (slot - c->head >= c->slots) {
+        memset(c->used, 0, c->slots * sizeof(*c->used));
+        c->head = slot + 1;
+        return;
+    }
+    for (; c->head <= slot; c->head++) {
+        c->used[c->head & mask] = (ZdSlot) { 0 };
+    }
+}
+
+int64_t zd_calendar_take(ZdCalendar *c, int64_t t, int64_t amount)
+{
+    const int64_t size = (int64_t)1 << c->shift;
+    const uint32_t mask = c->slots - 1;
+    int64_t slot = t >> c->shift;
+
+    if (slot <= c->head - (int64_t)c->slots) {
+        /* too long ago: what was free then has been forgotten */
+        slot = c->head - c->slots + 1;
+        t = slot << c->shift;
+    }
+    for (;;) {
+        int64_t start, from, part;
+        ZdSlot *used;
+
+        if (slot >= c->full_from && slot < c->full_to) {
+            slot = c->full_to;
+        }
+        if (slot >= c->head) {
+            calendar_reach(c, slot);
+        }
+        used = &c->used[slot & mask];
+        start = slot << c->shift;
+        from = MAX(t - start, 0);
+        if (from < used->first) {
+            part = MIN(amount, used->first - from);
+            used->first = from;
+            amount -= part;
+            if (amount == 0) {
+                return start + from + part;
+            }
+        }
+        from = MAX(from, used->end);
+        part = MIN(amount, size - from);
+        if (part > 0) {
+            if (!used->end) {
+                used->first = from;
+            }
+            used->end = from + part;
+            amount -= part;
+            if (amount == 0) {
+                return start + from + part;
+            }
+        }
+        if (used->first == 0 && used->end == size) {
+            if (slot != c->full_to) {
+                c->full_from = slot;
+            }
+            c->full_to = slot + 1;
+        }
+        slot++;
+    }
+}
