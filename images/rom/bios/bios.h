@@ -12,7 +12,6 @@
 #define ROM_NAME        "OCZ Z-Drive R4 BIOS"
 #define ROM_VERSION     "1.0"
 
-#define BDA_EBDA        0x40E
 #define BDA_MEMORY_KIB  0x413
 #define BDA_DISK_STATUS 0x474
 #define BDA_DISKS       0x475
@@ -60,14 +59,13 @@ extern bool interrupts;                     /* may be let in while waiting */
 extern uint8_t rom_start[], rom_resident_end[], rom_data[], rom_data_end[];
 extern char product_names[MAX_UNITS][PRODUCT_LEN];
 extern uint8_t rom_size, rom_checksum;
-extern uint16_t rom_data_segment, rom_dma_segment, rom_pnp;
+extern uint16_t rom_data_segment, rom_dma_segment;
 extern uint16_t pnp_headers[MAX_UNITS][16];
 
 /* entry.S: call interrupt @number of the BIOS. */
 void bios_call(uint8_t number, Regs *r);
 /* entry.S: FS from now on. */
 void set_dma_segment(uint16_t segment);
-uint16_t code_segment(void);
 
 /* What entry.S calls.  init() returns what AX tells the BIOS. */
 uint32_t init(uint32_t address);

@@ -264,18 +264,11 @@ set_dma_segment:
         movw %ax, %fs
         retl
 
-        .globl code_segment
-code_segment:
-        xorl %eax, %eax
-        movw %cs, %ax
-        retl
-
         .section .data
         .balign 8
 gdt:
         .quad 0
         .quad 0x008F92000000FFFF
-        .globl gdt_pointer
 gdt_pointer:
         .word 15
         .long 0

@@ -10,7 +10,7 @@
 
         .code16
         .section .head, "awx"
-        .globl rom_start, rom_size, rom_checksum, rom_pnp
+        .globl rom_start, rom_size, rom_checksum
 rom_start:
         .word 0xAA55
 rom_size:
@@ -22,7 +22,6 @@ rom_checksum:
         .byte 0
         .org 0x18
         .word pcir
-rom_pnp:
         .word pnp_headers
 
         .balign 4

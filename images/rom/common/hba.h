@@ -14,7 +14,6 @@
 
 #define HBA_PHYS        8
 #define HBA_RING        16      /* commands; each core has four at most */
-#define HBA_PRDS        4
 #define HBA_SECTOR      512
 /* A PRD holds up to 4 MiB less a byte; one command here stays below. */
 #define HBA_MAX_SECTORS 4096
@@ -39,8 +38,8 @@ typedef struct HbaPrd {
 typedef struct HbaSlot {
     uint8_t table[0x60];
     uint8_t open_frame[0x40];
-    HbaPrd prd[HBA_PRDS];
-    uint32_t status[12];
+    HbaPrd prd[1];              /* what it moves is contiguous */
+    uint32_t status[21];
 } HbaSlot;
 
 /* All that the bridge reads and writes; both cores share the FIS area. */
