@@ -24,8 +24,15 @@
 #define ATA_CHECK_POWER     0xe5
 #define ATA_IDENTIFY        0xec
 
-/* What a command takes with timing=model. */
+/* With timing=model: more than a command takes that does little, ... */
 #define ZT_COMMAND_NS       100000
+/* ... a time after which nothing that has just been started has ended, ... */
+#define ZT_IN_FLIGHT_NS     10000
+/*
+ * ... and what a cm88 takes for a command without data: bridge 2350 + 2000,
+ * link 1200, firmware 16700 + 8000 (catalog/card-zdrive-r4.c, flash-sf2282.c).
+ */
+#define ZT_CHEAP_NS         30250
 
 /* The card where zt_boot() looks for it; properties can follow. */
 #define ZT_DEVFN            QPCI_DEVFN(4, 0)

@@ -135,7 +135,7 @@ static void one_round(unsigned seed)
                              cmd.class_all);
             break;
         case 6:
-            g_free(zd_flash_stats_json(f));
+            g_free(zd_flash_stats_json(&f, 1));
             break;
         case 7:
             if (g_rand_int_range(rand, 0, 4) == 0) {

@@ -13,11 +13,26 @@
 #include "sysemu/sysemu.h"
 #include "hw/zdrive/card/card.h"
 
-static void make_ssds(ZdCard *card)
+static void free_ssds(ZdCard *card)
+{
+    for (unsigned i = 0; i < ZD_MAX_MEMBERS; i++) {
+        if (card->ssd[i]) {
+            object_unparent(OBJECT(card->ssd[i]));
+            card->ssd[i] = NULL;
+        }
+    }
+    zd_flash_card_free(card->timing);
+    card->timing = NULL;
+}
+
+static bool make_ssds(ZdCard *card, Error **errp)
 {
     const ZdCardPlan *plan = &card->plan;
     unsigned i;
 
+    if (plan->timed) {
+        card->timing = zd_flash_card_new(plan->product->card, 0, 0);
+    }
     for (i = 0; i < plan->product->ssds; i++) {
         g_autofree char *name = g_strdup_printf("ssd%u", i);
         ZdSsdConfig cfg = {
@@ -25,10 +40,16 @@ static void make_ssds(ZdCard *card)
             .model = plan->product->ssd_model,
             .firmware = plan->firmware,
             .wwn = plan->wwn[i],
-            .sectors = plan->member_bytes / ZD_SECTOR_SIZE,
-            .store = card->store,
-            .member = i,
-            .timed = plan->timed,
+            .media = {
+                .store = card->store,
+                .member = i,
+                .sectors = plan->member_bytes / ZD_SECTOR_SIZE,
+                .flash = plan->timed ? plan->product->flash : NULL,
+                .dies = plan->dies,
+                .seed = card->props.seed + i,
+                .bridge = card->timing,
+                .stored = plan->stored,
+            },
             .seed = card->props.seed,
         };
 
@@ -37,8 +58,15 @@ static void make_ssds(ZdCard *card)
         object_property_add_child(OBJECT(card), name, OBJECT(card->ssd[i]));
         object_unref(OBJECT(card->ssd[i]));
         zd_link_init(&card->link[i], i);
-        zd_ssd_setup(card->ssd[i], &cfg, &card->link[i]);
+        if (!zd_ssd_setup(card->ssd[i], &cfg, &card->link[i])) {
+            error_setg(errp, "an SSD of %" PRIu64 " bytes is more than the "
+                       "flash model of the %s has room for; use timing=off "
+                       "or less", plan->member_bytes, plan->product->model);
+            free_ssds(card);
+            return false;
+        }
     }
+    return true;
 }
 
 static bool open_store(ZdCard *card, Error **errp)
@@ -68,13 +96,10 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
 static void zd_card_exit(PCIDevice *pci)
 {
     ZdCard *card = ZDRIVE_R4(pci);
-    unsigned i;
 
     qemu_del_vm_change_state_handler(card->vm_state);
     mv_bridge_cleanup(&card->bridge);
-    for (i = 0; i < card->plan.product->ssds; i++) {
-        object_unparent(OBJECT(card->ssd[i]));
-    }
+    free_ssds(card);
     zd_store_free(card->store);
     zd_card_exit_config(pci);
 }
@@ -96,7 +121,11 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         zd_card_exit_config(pci);
         return;
     }
-    make_ssds(card);
+    if (!make_ssds(card, errp)) {
+        zd_store_free(card->store);
+        zd_card_exit_config(pci);
+        return;
+    }
     for (i = 0; i < card->plan.product->ssds; i++) {
         links[i] = &card->link[i];
     }
@@ -142,6 +171,7 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_UINT64("wwn", ZdCard, props.wwn, 0),
     DEFINE_PROP_UINT64("seed", ZdCard, props.seed, 0),
     DEFINE_PROP_STRING("timing", ZdCard, props.timing),
+    DEFINE_PROP_STRING("compress", ZdCard, props.compress),
     DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
     DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
     DEFINE_PROP_END_OF_LIST(),
@@ -179,6 +209,9 @@ static const struct {
     { "seed", "start of every random choice (default 0)" },
     { "timing", "model: each command takes the SSD's time in virtual time; "
                 "off: as fast as the host (default model)" },
+    { "compress", "what the SSDs' compression makes of the data: real, what "
+                  "it is, or fixed:X, X of it is stored, 0 to 1; concerns "
+                  "speed and wear only (default real)" },
     { "rom-view", "what the option ROM shows as disks: volume, the RAID-0 of "
                   "all SSDs, or members, each SSD (default volume, or what "
                   "the flash says)" },
@@ -226,6 +259,13 @@ static const VMStateDescription zd_card_vmstate = {
         VMSTATE_STRUCT_POINTER(store, ZdCard, zd_vmstate_store, ZdStore),
         VMSTATE_STRUCT_ARRAY(link, ZdCard, ZD_MAX_MEMBERS, 1, zd_vmstate_link,
                              ZdLink),
+        {
+            .name = "timing",
+            .info = &zd_vmstate_info_flash_card,
+            .size = sizeof(ZdFlashCard *),
+            .offset = offsetof(ZdCard, timing),
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_ARRAY_OF_POINTER_TO_STRUCT(ssd, ZdCard, ZD_MAX_MEMBERS, 1,
                                            zd_vmstate_ssd, ZdSsd),
         /* last: its commands go on in the devices above */

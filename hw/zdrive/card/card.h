@@ -30,6 +30,7 @@ typedef struct ZdCardProps {
     uint64_t wwn;               /* 0: not given */
     uint64_t seed;
     char *timing;
+    char *compress;
     char *faults;               /* only until the card is realized */
     char *rom_view;
     BlockBackend *flash;
@@ -41,6 +42,8 @@ typedef struct ZdCardPlan {
     uint64_t member_bytes;
     const char *firmware;
     bool timed;
+    double stored;              /* compress=fixed:X; -1: of the data */
+    uint32_t dies;              /* of each SSD */
     uint8_t rom_view;           /* MV_VIEW_* */
     char serial[ZD_MAX_MEMBERS][21];
     uint64_t wwn[ZD_MAX_MEMBERS];
@@ -57,6 +60,7 @@ struct ZdCard {
     uint16_t link_status;       /* PCIe link as trained, without faults */
     int32_t bootindex;
     ZdStore *store;
+    ZdFlashCard *timing;        /* what the SSDs share; NULL: timing=off */
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
     VMChangeStateEntry *vm_state;

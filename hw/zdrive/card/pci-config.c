@@ -63,6 +63,12 @@ static uint16_t link_status(PCIDevice *pci)
     return speed | width << 4 | PCI_EXP_LNKSTA_SLC;
 }
 
+/* 10^6 bytes/s of one lane after 8b/10b, by the speed that was negotiated. */
+static uint32_t lane_mbps(const ZdCard *card)
+{
+    return 250 * (card->link_status & PCI_EXP_LNKSTA_CLS);
+}
+
 void zd_card_update_link(ZdCard *card)
 {
     uint8_t *config = PCI_DEVICE(card)->config + CAP_EXP + PCI_EXP_LNKSTA;
@@ -76,6 +82,9 @@ void zd_card_update_link(ZdCard *card)
     }
     pci_set_word(config, (card->link_status & ~PCI_EXP_LNKSTA_NLW) |
                          width << 4);
+    if (card->timing) {
+        zd_flash_card_set_link(card->timing, width, lane_mbps(card));
+    }
 }
 
 static void init_express(PCIDevice *pci)

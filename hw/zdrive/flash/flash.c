@@ -289,6 +289,13 @@ int64_t zd_flash_flush(ZdFlash *f, int64_t now)
     return flash_end(f, zd_buffer_drained(&f->buffer, t));
 }
 
+int64_t zd_flash_short(ZdFlash *f, int64_t now)
+{
+    now = flash_begin(f, now);
+    f->fe_busy = MAX(now + f->p->link_command_ns, f->fe_busy) + f->p->read_ns;
+    return flash_end(f, f->fe_busy + f->p->read_latency_ns);
+}
+
 int64_t zd_flash_trim(ZdFlash *f, uint64_t lba, uint64_t sectors, int64_t now)
 {
     uint64_t first, end;
@@ -318,6 +325,7 @@ void zd_flash_settle(ZdFlash *f)
     zd_nand_idle(&f->nand);
     zd_calendar_clear(&f->link);
     zd_frontend_idle(f);
+    f->life_ns += f->now;
     f->now = f->last_ns = 0;
 }
 
@@ -340,6 +348,7 @@ int64_t zd_flash_secure_erase(ZdFlash *f, int64_t now)
     zd_ftl_fresh(f);
     zd_flash_settle(f);
     f->now = now;
+    f->life_ns -= now;
     return flash_end(f, now + SECURE_ERASE_NS);
 }
 

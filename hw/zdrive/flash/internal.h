@@ -321,6 +321,16 @@ struct ZdFlash {
     ZdFlashHist depth;
 };
 
+/* card.c */
+
+struct ZdFlashCard {
+    const ZdFlashCardParams *p;
+    ZdCalendar command;
+    ZdCalendar data[2];         /* to the host, from the host */
+    uint32_t mbps[2];
+    ZdRate rate[2];
+};
+
 /* link.c */
 void zd_sata_init(ZdFlash *f);
 int64_t zd_sata_read(ZdFlash *f, int64_t t, uint32_t bytes);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The medium of one SSD: a command is done when its data has been moved by the
- * store *and* its deadline has come.  The deadline is one fixed latency after
- * the start, the same for every command, until the flash model decides; with
- * timing=off there is none.
+ * store *and* its deadline has come.  The deadline is the flash model's
+ * (timing.c); with timing=off there is none.
  *
  * One virtual timer per medium serves a list of requests in order of their
  * deadlines.  Whoever calls done may find new requests, or fewer, on the medium
@@ -13,7 +12,8 @@
 #include "qemu/osdep.h"
 #include "internal.h"
 
-#define ZD_MEDIA_LATENCY_NS     100000
+/* That one write can touch: 65536 sectors that begin within a page. */
+#define ZD_MAX_PAGES    (65536 * ZD_SECTOR_SIZE / ZD_FLASH_PAGE + 1)
 
 /* Verify reads the medium through a buffer of this size. */
 #define ZD_VERIFY_BYTES         (1024 * 1024)
@@ -31,11 +31,26 @@ static void media_arm(ZdMedia *media)
     }
 }
 
+/* A host that is too slow for the model shows; under icount it never is. */
+static void media_count_late(ZdMedia *media, const ZdMediaOp *op)
+{
+    int64_t late = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) - op->deadline_ns;
+
+    if (late > ZD_LATE_NS) {
+        media->late++;
+        media->late_max_ns = MAX(media->late_max_ns, late);
+    }
+}
+
 static void media_finish(ZdRequest *req)
 {
     ZdMediaOp *op = &req->media;
 
     op->active = false;
+    if (op->timed) {
+        media_count_late(op->media, op);
+    }
+    op->media->busy -= op->busy;
     op->done(req, op->ret);
 }
 
@@ -80,6 +95,8 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->done = done;
     op->media = media;
     op->active = true;
+    op->timed = false;
+    op->busy = false;
     op->waiting = false;
     op->data_pending = false;
     op->mapped = false;
@@ -88,11 +105,34 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->step = NULL;
     op->stepping = false;
     op->ranges = NULL;
-    if (media->timed || op->extra_ns) {
-        media_wait(media, req, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
-                               (media->timed ? ZD_MEDIA_LATENCY_NS : 0) +
-                               op->extra_ns);
+}
+
+/* Reads and writes are what the model calls the depth of the queue. */
+static void media_start_data(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
+{
+    media_start(media, req, done);
+    req->media.busy = true;
+    media->busy++;
+}
+
+/*
+ * From here on the time of @req runs.  A command may take longer on purpose,
+ * also with timing=off.
+ */
+static void media_time(ZdRequest *req, const ZdTiming *t)
+{
+    ZdMediaOp *op = &req->media;
+    int64_t end = zd_timing(op->media, t);
+
+    op->timed = op->media->flash || op->extra_ns;
+    if (op->timed) {
+        media_wait(op->media, req, end + op->extra_ns);
     }
+}
+
+static void media_time_short(ZdRequest *req)
+{
+    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_SHORT });
 }
 
 /* Data */
@@ -120,6 +160,7 @@ static bool media_forced_end(ZdRequest *req)
     if (!op->forced_ret) {
         return false;
     }
+    media_time_short(req);
     media_data_end(req, op->forced_ret, op->forced_lba);
     return true;
 }
@@ -158,6 +199,7 @@ static bool media_data_begin(ZdRequest *req, uint64_t lba, uint32_t sectors,
 
     ret = zd_dma_begin(req, to_guest);
     if (ret < 0) {
+        media_time_short(req);
         media_data_end(req, ret, lba);
     }
     return ret == 0;
@@ -169,8 +211,13 @@ void zd_media_read(ZdMedia *media, ZdRequest *req, uint64_t lba,
     ZdMediaOp *op = &req->media;
 
     media->sectors_read += sectors;
-    media_start(media, req, done);
+    media_start_data(media, req, done);
     if (media_data_begin(req, lba, sectors, true)) {
+        media_time(req, &(ZdTiming) {
+            .kind = ZD_TIMING_READ,
+            .lba = lba,
+            .sectors = sectors,
+        });
         zd_store_read(media->store, media->member, op->offset, &op->iov,
                       &op->store);
     }
@@ -182,8 +229,15 @@ void zd_media_write(ZdMedia *media, ZdRequest *req, uint64_t lba,
     ZdMediaOp *op = &req->media;
 
     media->sectors_written += sectors;
-    media_start(media, req, done);
+    media_start_data(media, req, done);
     if (media_data_begin(req, lba, sectors, false)) {
+        media_time(req, &(ZdTiming) {
+            .kind = ZD_TIMING_WRITE,
+            .lba = lba,
+            .sectors = sectors,
+            .through = through,
+            .iov = &op->iov,
+        });
         zd_store_write(media->store, media->member, op->offset, &op->iov,
                        through, &op->store);
     }
@@ -198,6 +252,7 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     if (media_forced_end(req)) {
         return;
     }
+    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_FLUSH });
     op->data_pending = true;
     op->store.done = media_store_done;
     op->store.opaque = req;
@@ -207,6 +262,7 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 {
     media_start(media, req, done);
+    media_time_short(req);
     if (!req->media.waiting) {
         media_finish(req);
     }
@@ -295,10 +351,15 @@ void zd_media_verify(ZdMedia *media, ZdRequest *req, uint64_t lba,
 {
     ZdMediaOp *op = &req->media;
 
-    media_start(media, req, done);
+    media_start_data(media, req, done);
     if (media_forced_end(req)) {
         return;
     }
+    media_time(req, &(ZdTiming) {
+        .kind = ZD_TIMING_VERIFY,
+        .lba = lba,
+        .sectors = sectors,
+    });
     op->offset = lba * ZD_SECTOR_SIZE;
     op->bytes = (uint64_t)sectors * ZD_SECTOR_SIZE;
     op->bounce = g_malloc(MIN(op->bytes, ZD_VERIFY_BYTES));
@@ -324,12 +385,10 @@ static bool trim_step(ZdRequest *req)
     return true;
 }
 
-void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
-                   unsigned count, ZdMediaDone *done)
+static void media_zero(ZdRequest *req, const ZdRange *ranges, unsigned count)
 {
     ZdMediaOp *op = &req->media;
 
-    media_start(media, req, done);
     op->ranges = g_memdup2(ranges, count * sizeof(*ranges));
     op->range = 0;
     op->range_count = count;
@@ -337,6 +396,33 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
     op->store.done = media_step_done;
     op->store.opaque = req;
     media_steps(req);
+}
+
+void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
+                   unsigned count, ZdMediaDone *done)
+{
+    media_start(media, req, done);
+    media_time(req, &(ZdTiming) {
+        .kind = ZD_TIMING_TRIM,
+        .ranges = ranges,
+        .range_count = count,
+    });
+    media_zero(req, ranges, count);
+}
+
+void zd_media_erase(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
+{
+    g_autofree ZdRange *ranges = NULL;
+    unsigned n = 0;
+
+    media_start(media, req, done);
+    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_ERASE });
+    ranges = g_new(ZdRange, media->sectors / UINT32_MAX + 1);
+    for (uint64_t lba = 0; lba < media->sectors; lba += ranges[n++].sectors) {
+        ranges[n].lba = lba;
+        ranges[n].sectors = MIN(media->sectors - lba, UINT32_MAX);
+    }
+    media_zero(req, ranges, n);
 }
 
 /* Migration */
@@ -347,6 +433,7 @@ void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 
     op->media = media;
     op->done = done;
+    media->busy += op->busy;
     if (op->waiting) {
         media_wait(media, req, op->deadline_ns);
     }
@@ -363,6 +450,7 @@ void zd_media_cancel(ZdMedia *media, ZdRequest *req)
         return;
     }
     op->active = false;
+    media->busy -= op->busy;
     if (op->waiting) {
         QTAILQ_REMOVE(&media->deadlines, req, media.next);
         op->waiting = false;
@@ -382,18 +470,32 @@ void zd_media_cancel(ZdMedia *media, ZdRequest *req)
     op->ranges = NULL;
 }
 
-void zd_media_init(ZdMedia *media, ZdStore *store, unsigned member,
-                   uint64_t sectors, bool timed)
+bool zd_media_init(ZdMedia *media, const ZdMediaConfig *cfg)
 {
+    ZdFlashOptions options = { .dies = cfg->dies };
+
     *media = (ZdMedia) {
-        .store = store,
-        .member = member,
-        .sectors = sectors,
-        .timed = timed,
+        .store = cfg->store,
+        .member = cfg->member,
+        .sectors = cfg->sectors,
+        .bridge = cfg->bridge,
+        .class_all = -1,
     };
+    if (cfg->flash) {
+        media->flash = zd_flash_new(cfg->flash, cfg->sectors, cfg->seed,
+                                    &options);
+        if (!media->flash) {
+            return false;
+        }
+        media->classes = g_malloc(ZD_MAX_PAGES);
+        if (cfg->stored >= 0) {
+            media->class_all = zd_flash_class_of(media->flash, cfg->stored);
+        }
+    }
     QTAILQ_INIT(&media->deadlines);
     QSLIST_INIT(&media->guards);
     media->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, media_timer, media);
+    return true;
 }
 
 /* The link has aborted every request before. */
@@ -402,4 +504,22 @@ void zd_media_cleanup(ZdMedia *media)
     assert(QTAILQ_EMPTY(&media->deadlines));
     timer_free(media->timer);
     media->timer = NULL;
+    zd_flash_free(media->flash);
+    g_free(media->classes);
+}
+
+void zd_media_counters(const ZdMedia *media, ZdFlashCounters *out)
+{
+    if (media->flash) {
+        zd_flash_counters(media->flash, out);
+        return;
+    }
+    /* without a model nothing wears, and a byte written is a byte stored */
+    *out = (ZdFlashCounters) {
+        .host_read_bytes = media->sectors_read * ZD_SECTOR_SIZE,
+        .host_written_bytes = media->sectors_written * ZD_SECTOR_SIZE,
+        .nand_written_bytes = media->sectors_written * ZD_SECTOR_SIZE,
+        .life_left_percent = 100,
+        .life_curve = 100,
+    };
 }

@@ -154,6 +154,8 @@ int64_t zd_flash_submit(ZdFlash *f, ZdFlashCmd *cmd, int64_t now);
 int64_t zd_flash_flush(ZdFlash *f, int64_t now);
 int64_t zd_flash_trim(ZdFlash *f, uint64_t lba, uint64_t sectors, int64_t now);
 int64_t zd_flash_secure_erase(ZdFlash *f, int64_t now);
+/* A command that the firmware answers without the medium. */
+int64_t zd_flash_short(ZdFlash *f, int64_t now);
 
 /*
  * What the firmware does by itself: the next time at which it has something
@@ -167,7 +169,10 @@ void zd_flash_advance(ZdFlash *f, int64_t now);
 void zd_flash_prefill(ZdFlash *f, uint64_t lba, uint64_t sectors,
                       uint8_t class);
 
-/* All that is in flight has ended; time may begin anew at 0. */
+/*
+ * All that is in flight has ended; time may begin anew at 0.  The time until
+ * now stays in the account of the life-time throttle.
+ */
 void zd_flash_settle(ZdFlash *f);
 
 /* DuraWrite: the class of 4 KiB of data, and of a stored fraction 0..1. */
@@ -234,6 +239,7 @@ typedef struct ZdFlashCounters {
     uint32_t erase_min, erase_max;
     double erase_mean;
     double write_amplification;     /* NAND data bytes per host byte */
+    uint32_t wear_range_percent;    /* attribute 177 */
     uint32_t life_left_percent;     /* attribute 231 */
     uint32_t life_curve;            /* attribute 230 */
     bool collecting;
@@ -243,8 +249,11 @@ typedef struct ZdFlashCounters {
 void zd_flash_counters(const ZdFlash *f, ZdFlashCounters *out);
 const ZdFlashHist *zd_flash_latency(const ZdFlash *f, ZdFlashOp op);
 const ZdFlashHist *zd_flash_depth(const ZdFlash *f);
-/* JSON object; free with g_free(). */
-char *zd_flash_stats_json(const ZdFlash *f);
+/*
+ * JSON object, of one SSD or of the @count SSDs of a card together; free with
+ * g_free().
+ */
+char *zd_flash_stats_json(ZdFlash *const f[], unsigned count);
 void zd_flash_stats_reset(ZdFlash *f);
 
 /*
@@ -262,6 +271,15 @@ bool zd_flash_load(ZdFlash *f, const uint8_t *data, size_t size,
 ZdFlashCard *zd_flash_card_new(const ZdFlashCardParams *params,
                                uint32_t lanes, uint32_t lane_mbps);
 void zd_flash_card_free(ZdFlashCard *card);
+/* The link was trained anew, or lost lanes; as zd_flash_card_new(). */
+void zd_flash_card_set_link(ZdFlashCard *card, uint32_t lanes,
+                            uint32_t lane_mbps);
+/* As zd_flash_save() and zd_flash_load(). */
+uint8_t *zd_flash_card_save(const ZdFlashCard *card, size_t *size);
+bool zd_flash_card_load(ZdFlashCard *card, const uint8_t *data, size_t size,
+                        char **error);
+/* All that is in flight has ended; time may begin anew at 0. */
+void zd_flash_card_settle(ZdFlashCard *card);
 /* When the bridge hands a command that the host gave it at @now to the SSD. */
 int64_t zd_flash_card_forward(ZdFlashCard *card, ZdFlashOp op, int64_t now);
 /*

@@ -60,6 +60,8 @@ typedef struct ZdMediaOp {
     struct ZdMedia *media;
     int64_t deadline_ns;        /* QEMU_CLOCK_VIRTUAL; not done before */
     bool active;                /* between start and done or cancel */
+    bool timed;                 /* ends at @deadline_ns if the host can */
+    bool busy;                  /* counts for the depth of the queue */
     bool waiting;               /* on the medium's deadline list */
     bool data_pending;          /* the store works on it */
     bool to_guest;              /* direction of @iov */

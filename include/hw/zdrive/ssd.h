@@ -23,18 +23,19 @@ typedef struct ZdSsdConfig {
     const char *firmware;       /* up to 8 characters, copied */
     char serial[21];
     uint64_t wwn;
-    uint64_t sectors;           /* user addressable 512-byte sectors */
-    ZdStore *store;
-    unsigned member;
-    bool timed;
+    ZdMediaConfig media;
     uint64_t seed;              /* of all that happens at random */
 } ZdSsdConfig;
 
 /*
  * Set up a new SSD object and attach it to @link as powered-on device.
- * Not a user-creatable object: the card makes its SSDs.
+ * Not a user-creatable object: the card makes its SSDs.  False when no flash
+ * model is that large.
  */
-void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
+bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
+
+/* What its timing comes from, NULL with timing=off. */
+ZdFlash *zd_ssd_flash(const ZdSsd *ssd);
 
 /* The faults of the SSD; see hw/zdrive/fault.h for the text. */
 bool zd_ssd_set_faults(ZdSsd *ssd, const char *text, Error **errp);

@@ -84,6 +84,7 @@ static const struct {
     { "sectors-written", offsetof(ZdSsd, media.sectors_written) },
     { "sectors-trimmed", offsetof(ZdSsd, media.sectors_trimmed) },
     { "flushes", offsetof(ZdSsd, media.flushes) },
+    { "late", offsetof(ZdSsd, media.late) },
 };
 
 const char *zd_ssd_counter(const ZdSsd *ssd, unsigned n, uint64_t *value)
@@ -111,6 +112,7 @@ static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
             break;
         }
     }
+    zd_media_visit_stats(v, &ZDRIVE_SSD(obj)->media.flash, 1);
     visit_end_struct(v, NULL);
 }
 
