@@ -197,7 +197,7 @@ uint32_t zt_completion(ZtCore *core)
     while (!zt_completed(core)) {
         g_assert_cmpint(g_get_monotonic_time(), <, end);
         qtest_clock_step(qts, step);
-        step += step / 8;
+        step = MIN(step + step / 8, 1000 * ZT_COMMAND_NS);
     }
     core->rx_last = (core->rx_last == MVS_NONE ? 0 : core->rx_last + 1) %
                     core->rx_entries;
