@@ -45,6 +45,7 @@ static int64_t time_write(ZdMedia *media, const ZdTiming *t)
         .through = t->through,
         .lba = t->lba,
         .sectors = t->sectors,
+        .programs = t->programs,
     };
 
     if (media->class_all >= 0) {

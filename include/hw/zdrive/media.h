@@ -46,6 +46,54 @@ typedef struct ZdMediaConfig {
     double stored;                  /* compress=fixed:X; < 0: of the data */
 } ZdMediaConfig;
 
+/* A write that a power cut could take back; see media/volatile.c. */
+typedef struct ZdWrite {
+    uint64_t seq;
+    uint64_t lba;
+    uint32_t sectors;
+    bool open;                      /* its command has not ended */
+    bool writing;                   /* the data is not in the image yet */
+    bool acked;                     /* the host has heard that it is done */
+    bool durable;                   /* so is everything below it */
+    uint8_t *old;                   /* what it covers; NULL: not known */
+    uint64_t *programs;             /* that carry its pages; NULL: a trim */
+    QTAILQ_ENTRY(ZdWrite) next;
+} ZdWrite;
+
+typedef struct ZdVolatile {
+    QTAILQ_HEAD(, ZdWrite) writes;  /* as they came */
+    uint64_t seq;                   /* of the last one */
+    uint64_t bytes;                 /* of all that is kept */
+    unsigned writing;
+    GHashTable *bad;                /* page to a bit for each dead sector */
+} ZdVolatile;
+
+/* What a power cut does to what it can take back. */
+typedef enum ZdLoss {
+    ZD_LOSS_RANDOM,                 /* any of it, by the seed */
+    ZD_LOSS_NONE,
+    ZD_LOSS_ALL,
+    ZD_LOSS_ADVERSARIAL,            /* the oldest is lost, the newest stays */
+} ZdLoss;
+
+typedef struct ZdCutRules {
+    ZdLoss loss;
+    bool capacitor;                 /* the SSD has some */
+    unsigned health;                /* of them, 0 to 100 % */
+} ZdCutRules;
+
+/* Of a full and healthy one: % of what a full write buffer needs. */
+#define ZD_CAPACITOR_RESERVE        125
+
+/* In pages of 4 KiB; one that was written twice counts twice. */
+typedef struct ZdCutReport {
+    uint64_t buffered, programming, journal_tail;   /* what was at risk */
+    uint64_t saved;                 /* by the capacitors */
+    uint64_t lost;                  /* older data is back */
+    uint64_t lost_acknowledged;     /* of these, the host took as done */
+    uint64_t unreadable;
+} ZdCutReport;
+
 typedef struct ZdMedia {
     ZdStore *store;
     unsigned member;
@@ -59,6 +107,9 @@ typedef struct ZdMedia {
     QSLIST_HEAD(, ZdMediaGuard) guards;     /* innermost first */
     uint64_t bounce_bytes;          /* of commands whose data is copied */
     unsigned busy;                  /* reads and writes under way */
+    ZdVolatile risk;                /* what a power cut can take back */
+    uint64_t random;                /* state of the generator of cuts */
+    bool frozen;                    /* the supply fails: nothing is answered */
 
     /* life-time counters for SMART and stats, in sectors and commands */
     uint64_t sectors_read;
@@ -106,6 +157,18 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
 void zd_media_erase(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);
 /* Nothing but the latency of a command that does not touch the medium. */
 void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);
+
+/*
+ * The power is gone.  Every request has been cancelled before.  Waits for the
+ * store.  With timing=off all that was written is safe.
+ */
+void zd_media_power_cut(ZdMedia *media, const ZdCutRules *rules,
+                        ZdCutReport *report);
+/*
+ * The supply fails: what is under way goes on inside, but no command ends any
+ * more until it is cancelled.
+ */
+void zd_media_freeze(ZdMedia *media);
 
 /* Go on with a migrated request whose data has been moved already. */
 void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);

@@ -69,6 +69,12 @@ typedef struct ZdMediaOp {
     uint64_t offset;            /* member offset in bytes */
     uint64_t bytes;
     uint64_t error_lba;         /* valid when ret < 0 */
+    struct ZdWrite *write;      /* what a power cut could take back of it */
+    uint64_t write_seq;         /* its ZdWrite.seq, or 0 */
+    bool reading_old;           /* the store reads what it will cover */
+    bool through;               /* a write that is safe when it is done */
+    uint64_t flush_seq;         /* a flush: all up to this write is safe then */
+    QEMUIOVector old_iov;       /* what stood where it writes */
     QEMUIOVector iov;           /* guest pages, or @bounce */
     struct iovec local_iov[ZD_MEDIA_LOCAL_IOV];
     bool mapped;                /* @iov points to guest pages */
