@@ -8,6 +8,7 @@
 
 #include "hw/pci/pci.h"
 #include "hw/zdrive/catalog.h"
+#include "hw/zdrive/card/cuts.h"
 #include "hw/zdrive/link.h"
 #include "hw/zdrive/ssd.h"
 #include "hw/zdrive/store.h"
@@ -32,6 +33,7 @@ typedef struct ZdCardProps {
     char *timing;
     char *compress;
     char *faults;               /* only until the card is realized */
+    char *power_cut;            /* ... as well */
     char *rom_view;
     BlockBackend *flash;
 } ZdCardProps;
@@ -50,6 +52,24 @@ typedef struct ZdCardPlan {
     uint64_t hba_wwn;
 } ZdCardPlan;
 
+/* The power rail; see power.c. */
+typedef struct ZdPower {
+    bool off;
+    uint8_t loss;               /* ZdLoss, where a cut does not say */
+    uint8_t health;             /* of the capacitors, % */
+    uint8_t stage;              /* what @timer waits for */
+    QEMUTimer *timer;
+    ZdCuts cuts;
+    ZdCut fired;                /* the one that is under way */
+    int64_t armed_ns;
+    QEMUTimer *time_timer;      /* of cuts at a time */
+    ZdFlashActivity seen[ZD_MAX_MEMBERS];   /* has been counted */
+    char *report;               /* JSON, of the last cut; or NULL */
+    /* only while migrating: cuts, fired, report */
+    char *text[3];
+    uint32_t text_len[3];
+} ZdPower;
+
 struct ZdCard {
     PCIDevice parent_obj;
 
@@ -60,6 +80,7 @@ struct ZdCard {
     uint16_t link_status;       /* PCIe link as trained, without faults */
     int32_t bootindex;
     ZdStore *store;
+    ZdPower power;
     ZdFlashCard *timing;        /* what the SSDs share; NULL: timing=off */
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
@@ -97,6 +118,13 @@ void zd_card_update_link(ZdCard *card);
 /* faults.c */
 bool zd_card_set_faults(ZdCard *card, const char *text, Error **errp);
 void zd_card_add_fault_properties(ObjectClass *klass);
+
+/* power.c */
+extern const VMStateDescription zd_vmstate_power;
+ZdMediaEvent zd_card_media_event;
+void zd_card_add_power_properties(ObjectClass *klass);
+bool zd_card_init_power(ZdCard *card, Error **errp);
+void zd_card_exit_power(ZdCard *card);
 
 /*
  * rom.c: the file that every card has as option ROM if it is there, or NULL;

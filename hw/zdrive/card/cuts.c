@@ -84,6 +84,9 @@ static const struct {
                    .wants = "a number" },
 };
 
+/* So long a machine stands dark when the user does not say. */
+#define DEFAULT_FOR_NS  (100 * 1000 * 1000)
+
 #define BIT_OF(key)     (1u << (key))
 
 static uint64_t *field(ZdCut *cut, Key key)
@@ -176,7 +179,7 @@ static bool parse_cut(const char *text, ZdCut *cut, char **error)
     g_auto(GStrv) words = g_strsplit_set(text, ", \t", 0);
     bool first = true;
 
-    *cut = (ZdCut) { .one_in = 1 };
+    *cut = (ZdCut) { .one_in = 1, .for_ns = DEFAULT_FOR_NS };
     for (unsigned i = 0; words[i]; i++) {
         if (!*words[i]) {
             continue;
@@ -282,11 +285,16 @@ const char *zd_cut_panic_form(const ZdCut *cut)
     return forms[cut->panic];
 }
 
-bool zd_cut_counts(ZdCut *cut, ZdCutTrigger trigger, unsigned ssd)
+bool zd_cut_counts(ZdCut *cut, ZdCutTrigger trigger, unsigned ssd, uint64_t n)
 {
-    return cut->trigger == trigger &&
-           (!zd_cut_of_ssd(cut) || cut->ssd == ssd) &&
-           ++cut->seen == cut->at;
+    /* a trigger without a number, and one that is a place, waits for one */
+    uint64_t wanted = triggers[trigger].min ? cut->at : 1;
+
+    if (cut->trigger != trigger || (zd_cut_of_ssd(cut) && cut->ssd != ssd)) {
+        return false;
+    }
+    cut->seen += n;
+    return n && cut->seen >= wanted;
 }
 
 void zd_cuts_remove(ZdCuts *cuts, unsigned n)

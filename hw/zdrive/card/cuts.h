@@ -78,8 +78,8 @@ bool zd_cut_has_loss(const ZdCut *cut);
 bool zd_cut_panics(const ZdCut *cut);
 const char *zd_cut_panic_form(const ZdCut *cut);
 
-/* One more of what sets @trigger off; true when that was the last one. */
-bool zd_cut_counts(ZdCut *cut, ZdCutTrigger trigger, unsigned ssd);
+/* @n more of what sets @trigger off; true when @cut has waited for that. */
+bool zd_cut_counts(ZdCut *cut, ZdCutTrigger trigger, unsigned ssd, uint64_t n);
 void zd_cuts_remove(ZdCuts *cuts, unsigned n);
 
 #endif

@@ -414,6 +414,11 @@ static uint32_t next_random(ZdFaults *faults)
     return (x * 0x2545f4914f6cdd1dull) >> 32;
 }
 
+bool zd_faults_chance(ZdFaults *faults, uint32_t one_in)
+{
+    return one_in == 1 || next_random(faults) % one_in == 0;
+}
+
 static bool matches(const ZdFault *f, const ZdFaultCommand *cmd)
 {
     if (!cmd) {
@@ -446,7 +451,7 @@ ZdFault *zd_faults_fire(ZdFaults *faults, ZdFaultKind kind,
         }
         f->seen++;
         if (f->seen > f->after &&
-            (f->one_in == 1 || next_random(faults) % f->one_in == 0)) {
+            zd_faults_chance(faults, f->one_in)) {
             f->hits++;
             return f;
         }

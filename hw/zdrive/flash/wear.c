@@ -70,6 +70,12 @@ static bool wear_retire(ZdFlash *f)
     return true;
 }
 
+void zd_flash_retire(ZdFlash *f, uint64_t count)
+{
+    while (count-- && wear_retire(f)) {
+    }
+}
+
 void zd_wear_factory(ZdFlash *f)
 {
     uint64_t blocks = (uint64_t)f->superblocks * f->row_units *

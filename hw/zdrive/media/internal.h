@@ -28,18 +28,8 @@ int zd_dma_end(ZdRequest *req, bool good);
 #define ZD_VOLATILE_BYTES   (16 * 1024 * 1024)
 
 /* timing.c: what a command does, as far as its time depends on it. */
-typedef enum ZdTimingKind {
-    ZD_TIMING_SHORT,            /* the firmware answers by itself */
-    ZD_TIMING_READ,
-    ZD_TIMING_WRITE,
-    ZD_TIMING_VERIFY,
-    ZD_TIMING_FLUSH,
-    ZD_TIMING_TRIM,
-    ZD_TIMING_ERASE,
-} ZdTimingKind;
-
 typedef struct ZdTiming {
-    ZdTimingKind kind;
+    ZdMediaKind kind;
     uint64_t lba;               /* read, write, verify */
     uint32_t sectors;
     bool through;               /* write */

@@ -55,6 +55,15 @@ static void media_settle(ZdMediaOp *op, bool told)
     op->flush_seq = 0;
 }
 
+static void media_event(ZdRequest *req, bool ended)
+{
+    ZdMedia *media = req->media.media;
+
+    if (media->event) {
+        media->event(media->event_opaque, media->member, req, ended);
+    }
+}
+
 static void media_finish(ZdRequest *req)
 {
     ZdMediaOp *op = &req->media;
@@ -65,6 +74,7 @@ static void media_finish(ZdRequest *req)
     }
     op->media->busy -= op->busy;
     media_settle(op, true);
+    media_event(req, true);
     op->done(req, op->ret);
 }
 
@@ -143,15 +153,17 @@ static void media_time(ZdRequest *req, const ZdTiming *t)
     ZdMediaOp *op = &req->media;
     int64_t end = zd_timing(op->media, t);
 
+    op->kind = t->kind;
     op->timed = op->media->flash || op->extra_ns;
     if (op->timed) {
         media_wait(op->media, req, end + op->extra_ns);
     }
+    media_event(req, false);
 }
 
 static void media_time_short(ZdRequest *req)
 {
-    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_SHORT });
+    media_time(req, &(ZdTiming) { .kind = ZD_MEDIA_SHORT });
 }
 
 /* Data */
@@ -193,7 +205,7 @@ static bool media_bad_end(ZdRequest *req, uint64_t lba, uint32_t sectors)
         return false;
     }
     media_time(req, &(ZdTiming) {
-        .kind = ZD_TIMING_VERIFY,
+        .kind = ZD_MEDIA_VERIFY,
         .lba = lba,
         .sectors = sectors,
     });
@@ -257,7 +269,7 @@ void zd_media_read(ZdMedia *media, ZdRequest *req, uint64_t lba,
     if (!media_bad_end(req, lba, sectors) &&
         media_data_begin(req, lba, sectors, true)) {
         media_time(req, &(ZdTiming) {
-            .kind = ZD_TIMING_READ,
+            .kind = ZD_MEDIA_READ,
             .lba = lba,
             .sectors = sectors,
         });
@@ -321,7 +333,7 @@ void zd_media_write(ZdMedia *media, ZdRequest *req, uint64_t lba,
             op->write_seq = op->write->seq;
         }
         media_time(req, &(ZdTiming) {
-            .kind = ZD_TIMING_WRITE,
+            .kind = ZD_MEDIA_WRITE,
             .lba = lba,
             .sectors = sectors,
             .through = through,
@@ -343,7 +355,7 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
         return;
     }
     op->flush_seq = media->risk.seq;
-    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_FLUSH });
+    media_time(req, &(ZdTiming) { .kind = ZD_MEDIA_FLUSH });
     op->data_pending = true;
     op->store.done = media_store_done;
     op->store.opaque = req;
@@ -447,7 +459,7 @@ void zd_media_verify(ZdMedia *media, ZdRequest *req, uint64_t lba,
         return;
     }
     media_time(req, &(ZdTiming) {
-        .kind = ZD_TIMING_VERIFY,
+        .kind = ZD_MEDIA_VERIFY,
         .lba = lba,
         .sectors = sectors,
     });
@@ -498,7 +510,7 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
         zd_bad_clear(&media->risk, ranges[i].lba, ranges[i].sectors);
     }
     media_time(req, &(ZdTiming) {
-        .kind = ZD_TIMING_TRIM,
+        .kind = ZD_MEDIA_TRIM,
         .ranges = ranges,
         .range_count = count,
     });
@@ -512,7 +524,7 @@ void zd_media_erase(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 
     media_start(media, req, done);
     zd_volatile_clear(&media->risk);
-    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_ERASE });
+    media_time(req, &(ZdTiming) { .kind = ZD_MEDIA_ERASE });
     ranges = g_new(ZdRange, media->sectors / UINT32_MAX + 1);
     for (uint64_t lba = 0; lba < media->sectors; lba += ranges[n++].sectors) {
         ranges[n].lba = lba;
@@ -589,6 +601,8 @@ bool zd_media_init(ZdMedia *media, const ZdMediaConfig *cfg)
         .member = cfg->member,
         .sectors = cfg->sectors,
         .bridge = cfg->bridge,
+        .event = cfg->event,
+        .event_opaque = cfg->event_opaque,
         .class_all = -1,
     };
     if (cfg->flash) {

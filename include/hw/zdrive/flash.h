@@ -211,6 +211,9 @@ typedef struct ZdFlashActivity {
 
 void zd_flash_activity(const ZdFlash *f, ZdFlashActivity *out);
 
+/* @count more blocks have gone bad. */
+void zd_flash_retire(ZdFlash *f, uint64_t count);
+
 /*
  * The power is gone at @now: nothing is in flight any more, the buffer is
  * empty.  The map keeps what was written; what is lost of the data is the

@@ -33,6 +33,13 @@ typedef struct ZdMediaGuard {
     QSLIST_ENTRY(ZdMediaGuard) next;
 } ZdMediaGuard;
 
+/*
+ * A request begins (its deadline is known) or has ended, well or not.  Nothing
+ * may be started, cancelled or cut from here.
+ */
+typedef void ZdMediaEvent(void *opaque, unsigned member, const ZdRequest *req,
+                          bool ended);
+
 /* What a medium is made of. */
 typedef struct ZdMediaConfig {
     ZdStore *store;
@@ -44,6 +51,8 @@ typedef struct ZdMediaConfig {
     uint64_t seed;
     ZdFlashCard *bridge;            /* that the SSDs of a card share */
     double stored;                  /* compress=fixed:X; < 0: of the data */
+    ZdMediaEvent *event;            /* or NULL */
+    void *event_opaque;
 } ZdMediaConfig;
 
 /* A write that a power cut could take back; see media/volatile.c. */
@@ -100,6 +109,8 @@ typedef struct ZdMedia {
     uint64_t sectors;
     ZdFlash *flash;                 /* NULL: timing=off */
     ZdFlashCard *bridge;
+    ZdMediaEvent *event;
+    void *event_opaque;
     int class_all;                  /* of all data, or -1 */
     uint8_t *classes;               /* of the pages of one write */
     QEMUTimer *timer;

@@ -50,6 +50,16 @@ typedef struct ZdStoreOp {
 /* Scatter entries that need no allocation. */
 #define ZD_MEDIA_LOCAL_IOV  8
 
+typedef enum ZdMediaKind {
+    ZD_MEDIA_SHORT,             /* the firmware answers by itself */
+    ZD_MEDIA_READ,
+    ZD_MEDIA_WRITE,
+    ZD_MEDIA_VERIFY,
+    ZD_MEDIA_FLUSH,
+    ZD_MEDIA_TRIM,
+    ZD_MEDIA_ERASE,
+} ZdMediaKind;
+
 /* The part of a request that belongs to media/: when and what. */
 typedef struct ZdMediaOp {
     /* set by the disk before the start: what shall go wrong */
@@ -58,6 +68,7 @@ typedef struct ZdMediaOp {
     uint64_t forced_lba;
     void (*done)(ZdRequest *req, int ret);
     struct ZdMedia *media;
+    uint8_t kind;               /* ZdMediaKind */
     int64_t deadline_ns;        /* QEMU_CLOCK_VIRTUAL; not done before */
     bool active;                /* between start and done or cancel */
     bool timed;                 /* ends at @deadline_ns if the host can */

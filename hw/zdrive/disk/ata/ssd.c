@@ -27,6 +27,7 @@ bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
     pstrcpy(ssd->firmware, sizeof(ssd->firmware), cfg->firmware);
     pstrcpy(ssd->serial, sizeof(ssd->serial), cfg->serial);
 
+    ssd->capacitor = 100;
     ssd->smart_enabled = true;
     ssd->smart_autosave = true;
     ssd->sec_master_id = 0xfffe;
