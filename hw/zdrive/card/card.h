@@ -52,12 +52,20 @@ typedef struct ZdCardPlan {
     uint64_t hba_wwn;
 } ZdCardPlan;
 
+/* ZdPower.stage: what the timer waits for. */
+enum {
+    ZD_POWER_STAGE_NONE,
+    ZD_POWER_STAGE_DUE,                  /* the moment of the cut */
+    ZD_POWER_STAGE_RAMP,                 /* the voltage falls */
+    ZD_POWER_STAGE_OFF,                  /* the power comes back */
+};
+
 /* The power rail; see power.c. */
 typedef struct ZdPower {
     bool off;
     uint8_t loss;               /* ZdLoss, where a cut does not say */
     uint8_t health;             /* of the capacitors, % */
-    uint8_t stage;              /* what @timer waits for */
+    uint8_t stage;              /* ZD_POWER_STAGE_ */
     QEMUTimer *timer;
     ZdCuts cuts;
     ZdCut fired;                /* the one that is under way */
@@ -119,12 +127,19 @@ void zd_card_update_link(ZdCard *card);
 bool zd_card_set_faults(ZdCard *card, const char *text, Error **errp);
 void zd_card_add_fault_properties(ObjectClass *klass);
 
-/* power.c */
-extern const VMStateDescription zd_vmstate_power;
+/* power.c: the rail.  @cut is what has fired, or NULL. */
 ZdMediaEvent zd_card_media_event;
-void zd_card_add_power_properties(ObjectClass *klass);
+void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut);
+void zd_card_restore_power(ZdCard *card);
+bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp);
+/* From now on is counted what sets cuts off. */
+void zd_card_count_cuts(ZdCard *card);
 bool zd_card_init_power(ZdCard *card, Error **errp);
 void zd_card_exit_power(ZdCard *card);
+
+/* power-object.c */
+extern const VMStateDescription zd_vmstate_power;
+void zd_card_add_power_properties(ObjectClass *klass);
 
 /*
  * rom.c: the file that every card has as option ROM if it is there, or NULL;

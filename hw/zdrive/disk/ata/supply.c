@@ -6,6 +6,7 @@
  * times are assumed, of the order that owners of SandForce SSDs report.
  */
 #include "qemu/osdep.h"
+#include "qapi/error.h"
 #include "qemu/timer.h"
 #include "ata-internal.h"
 
