@@ -47,7 +47,7 @@ typedef struct Cut {
     ZdMedia *media;
     const ZdCutRules *rules;
     ZdCutReport *report;
-    GArray *versions;           /* that are not safe, in order of their coming */
+    GArray *versions;           /* not safe, in order of their coming */
 } Cut;
 
 /* Sebastiano Vigna's splitmix64 (public domain). */
@@ -291,7 +291,7 @@ static void undo(Cut *cut, const Version *v)
     ZdWrite *w = v->write;
     uint64_t first = MAX(w->lba, v->page * PAGE_SECTORS);
     uint64_t end = MIN(w->lba + w->sectors, (v->page + 1) * PAGE_SECTORS);
-    ZdStoreOp op = { .done = stop_waiting };
+    ZdStoreOp op = { .done = stop_waiting, .quiet = true };
     bool done = false;
     QEMUIOVector iov;
 
