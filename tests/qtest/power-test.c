@@ -359,6 +359,11 @@ static void test_triggers(void)
 /* What comes after it */
 static void test_then(void)
 {
+    static const char *const left[] = {
+        "time=1ms,ssd=2,panic=no-capacity",
+        "time=1ms,ssd=3,gone=yes",
+        "time=1ms,ssd=4,bad-blocks=7",
+    };
     ZtCard *card = boot("");
     ZtCore *core = &card->core[0];
     QDict *reply;
@@ -397,9 +402,8 @@ static void test_then(void)
     power_on(card);
 
     /* what is left of the SSDs */
-    zt_set(card, -1, "power-cut", "time=1ms,ssd=2,panic=no-capacity;"
-           "time=1ms,ssd=3,gone=yes;time=1ms,ssd=4,bad-blocks=7");
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < ARRAY_SIZE(left); i++) {
+        zt_set(card, -1, "power-cut", left[i]);
         qtest_clock_step(card->qts, 5 * MSEC_NS);
         zt_assert_get(card, -1, "power", "off");
         power_on(card);
