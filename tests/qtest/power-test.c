@@ -231,6 +231,32 @@ static void test_lost(void)
     zt_quit(card);
 }
 
+/* Suspend to RAM takes the supply away as well. */
+static void test_suspend(void)
+{
+    ZtCard *card = boot("");
+    QPCIDevice *lpc = qpci_device_find(card->bus, QPCI_DEVFN(0x1f, 0));
+
+    write_page(card, ATA_WRITE_FUA, 0, 1);
+    write_page(card, ATA_WRITE_DMA_EXT, 8, 2);
+    zt_set(card, -1, "power-loss", "all");
+    /* ICH9: power management at 600h, then SLP_TYP 1 and SLP_EN */
+    qpci_config_writel(lpc, 0x40, 0x600 | 1);
+    qpci_config_writeb(lpc, 0x44, 0x80);
+    qtest_outw(card->qts, 0x604, 1 << 10 | 1 << 13);
+    qtest_qmp_eventwait(card->qts, "SUSPEND");
+    zt_assert_get(card, PHY, "link", "down");
+    qtest_qmp_assert_success(card->qts, "{'execute': 'system_wakeup'}");
+    qtest_qmp_eventwait(card->qts, "WAKEUP");
+    revive(card);
+    check_page(card, 0, 1);
+    check_page(card, 8, 0);
+    g_assert_cmpint(zt_count(card, PHY, "smart", "12"), ==, 2);
+    g_assert_cmpint(zt_count(card, PHY, "smart", "174"), ==, 1);
+    g_free(lpc);
+    zt_quit(card);
+}
+
 /* With timing=off there is no buffer that could lose anything. */
 static void test_untimed(void)
 {
@@ -239,6 +265,14 @@ static void test_untimed(void)
     write_page(card, ATA_WRITE_DMA_EXT, 0, 1);
     cycle(card, "all");
     check_page(card, 0, 1);
+    {
+        g_autofree char *error = zt_try_set(card, -1, "power-cut",
+                                            "programs=1");
+
+        g_assert_cmpstr(error, ==, "power-cut 'programs' waits for what NAND "
+                        "does; with timing=off it does nothing, use "
+                        "timing=model");
+    }
     zt_quit(card);
 }
 
@@ -516,6 +550,7 @@ int main(int argc, char **argv)
         { "rail", test_rail },
         { "recovery", test_recovery },
         { "lost", test_lost },
+        { "suspend", test_suspend },
         { "untimed", test_untimed },
         { "capacitor", test_capacitor },
         { "torn", test_torn },
