@@ -10,7 +10,7 @@
 #include "qemu/rcu.h"
 #include "exec/memory.h"
 #include "hw/qdev-core.h"
-#include "hw/zdrive/media.h"
+#include "hw/zdrive/journal.h"
 
 #define LATENCY_NS      100000
 #define MEMORY_BYTES    (1024 * 1024)
@@ -242,6 +242,47 @@ void zd_store_cancel(ZdStore *store, ZdStoreOp *op)
     }
 }
 
+/* The journal: each command that it sees begin has to end there, once. */
+
+static uint64_t begun, ended, aborted;
+
+static void journal_begin(ZdRequest *req)
+{
+    g_assert_true(req->media.active);
+    g_assert_cmpuint(req->media.journal_id, ==, 0);
+    req->media.journal_id = ++begun;
+}
+
+void zd_journal_write(ZdMedia *m, ZdRequest *req, uint64_t lba,
+                      uint32_t sectors, bool through)
+{
+    g_assert_cmpuint(req->media.iov.size, ==, sectors * 512);
+    journal_begin(req);
+}
+
+void zd_journal_flush(ZdMedia *m, ZdRequest *req)
+{
+    journal_begin(req);
+}
+
+void zd_journal_trim(ZdMedia *m, ZdRequest *req, const ZdRange *ranges,
+                     unsigned count)
+{
+    journal_begin(req);
+}
+
+void zd_journal_complete(ZdRequest *req, int ret)
+{
+    ended += req->media.journal_id != 0;
+    req->media.journal_id = 0;
+}
+
+void zd_journal_abort(ZdRequest *req)
+{
+    aborted += req->media.journal_id != 0;
+    zd_journal_complete(req, 0);
+}
+
 /* The tests */
 
 static ZdMedia media;
@@ -269,6 +310,7 @@ static void setup(bool timed, bool now)
     memset(memory, 0xaa, sizeof(memory));
     maps = unmaps = accesses = dirtied = 0;
     cancels = zeroed = store_ops = done = 0;
+    begun = ended = aborted = 0;
     store_ret = 0;
     at_once = now;
     use_icount = 0;
@@ -278,6 +320,7 @@ static void setup(bool timed, bool now)
 static void teardown(void)
 {
     g_assert_cmpuint(maps, ==, unmaps);
+    g_assert_cmpuint(begun, ==, ended);
     g_assert_cmpuint(npending, ==, 0);
     g_assert_true(QSLIST_EMPTY(&media.guards));
     zd_media_cleanup(&media);
@@ -546,6 +589,9 @@ static void test_cancel(void)
     zd_media_cancel(&media, a);         /* a second time is nothing */
     zd_media_cancel(&media, b);         /* half of its ranges */
     g_assert_cmpuint(cancels, ==, 2);
+    /* reads are none of the journal's business */
+    g_assert_cmpuint(begun, ==, 2);
+    g_assert_cmpuint(aborted, ==, 1);
     turn_clock(LATENCY_NS);
     g_assert_cmpuint(done, ==, 1);
     g_assert_true(done_req == c);

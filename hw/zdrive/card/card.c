@@ -12,6 +12,7 @@
 #include "sysemu/runstate.h"
 #include "sysemu/sysemu.h"
 #include "hw/zdrive/card/card.h"
+#include "hw/zdrive/journal.h"
 
 static void make_ssds(ZdCard *card)
 {
@@ -28,6 +29,7 @@ static void make_ssds(ZdCard *card)
             .sectors = plan->member_bytes / ZD_SECTOR_SIZE,
             .store = card->store,
             .member = i,
+            .journal = card->journal,
             .timed = plan->timed,
             .seed = card->props.seed,
         };
@@ -76,6 +78,7 @@ static void zd_card_exit(PCIDevice *pci)
         object_unparent(OBJECT(card->ssd[i]));
     }
     zd_store_free(card->store);
+    zd_card_close_journal(card);
     zd_card_exit_config(pci);
 }
 
@@ -92,7 +95,8 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         return;
     }
     if (!zd_card_init_rom(card, errp) || !zd_card_open_flash(card, errp) ||
-        !open_store(card, errp)) {
+        !zd_card_open_journal(card, errp) || !open_store(card, errp)) {
+        zd_card_close_journal(card);
         zd_card_exit_config(pci);
         return;
     }
@@ -144,6 +148,7 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_STRING("timing", ZdCard, props.timing),
     DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
     DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
+    DEFINE_PROP_STRING("journal", ZdCard, props.journal),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -185,6 +190,8 @@ static const struct {
     { "flash", "block node of 256 KiB that keeps the SPI flash, and with it "
                "what the setup utility of the ROM changes; one that is all "
                "zeros is programmed first" },
+    { "journal", "file that records every write, flush and trim, for "
+                 "scripts/zdrive crash; a journal that is there is replaced" },
 };
 
 static int zd_card_pre_save(void *opaque)
@@ -203,6 +210,7 @@ static int zd_card_pre_load(void *opaque)
 static int zd_card_post_load(void *opaque, int version_id)
 {
     zd_card_update_link(opaque);
+    zd_journal_loaded(((ZdCard *)opaque)->journal);
     return 0;
 }
 
@@ -267,6 +275,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     device_class_set_props(dc, zd_card_properties);
     zd_card_add_fault_properties(klass);
+    zd_card_add_journal_properties(klass);
     for (i = 0; i < ARRAY_SIZE(zd_card_help); i++) {
         object_class_property_set_description(klass, zd_card_help[i].name,
                                               zd_card_help[i].description);

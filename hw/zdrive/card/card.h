@@ -33,6 +33,7 @@ typedef struct ZdCardProps {
     char *faults;               /* only until the card is realized */
     char *rom_view;
     BlockBackend *flash;
+    char *journal;
 } ZdCardProps;
 
 /* What they mean. */
@@ -57,6 +58,7 @@ struct ZdCard {
     uint16_t link_status;       /* PCIe link as trained, without faults */
     int32_t bootindex;
     ZdStore *store;
+    struct ZdJournal *journal;  /* or NULL */
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
     VMChangeStateEntry *vm_state;
@@ -107,5 +109,10 @@ bool zd_card_init_rom(ZdCard *card, Error **errp);
  */
 bool zd_card_open_flash(ZdCard *card, Error **errp);
 bool zd_card_load_flash(ZdCard *card, Error **errp);
+
+/* journal.c */
+bool zd_card_open_journal(ZdCard *card, Error **errp);
+void zd_card_close_journal(ZdCard *card);
+void zd_card_add_journal_properties(ObjectClass *klass);
 
 #endif

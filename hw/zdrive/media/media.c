@@ -11,6 +11,7 @@
  * that call.
  */
 #include "qemu/osdep.h"
+#include "hw/zdrive/journal.h"
 #include "internal.h"
 
 #define ZD_MEDIA_LATENCY_NS     100000
@@ -36,6 +37,7 @@ static void media_finish(ZdRequest *req)
     ZdMediaOp *op = &req->media;
 
     op->active = false;
+    zd_journal_complete(req, op->ret);
     op->done(req, op->ret);
 }
 
@@ -88,6 +90,7 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->step = NULL;
     op->stepping = false;
     op->ranges = NULL;
+    op->journal_id = 0;
     if (media->timed || op->extra_ns) {
         media_wait(media, req, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
                                (media->timed ? ZD_MEDIA_LATENCY_NS : 0) +
@@ -184,6 +187,7 @@ void zd_media_write(ZdMedia *media, ZdRequest *req, uint64_t lba,
     media->sectors_written += sectors;
     media_start(media, req, done);
     if (media_data_begin(req, lba, sectors, false)) {
+        zd_journal_write(media, req, lba, sectors, through);
         zd_store_write(media->store, media->member, op->offset, &op->iov,
                        through, &op->store);
     }
@@ -201,6 +205,7 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->data_pending = true;
     op->store.done = media_store_done;
     op->store.opaque = req;
+    zd_journal_flush(media, req);
     zd_store_flush(media->store, media->member, &op->store);
 }
 
@@ -334,6 +339,7 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
     op->range = 0;
     op->range_count = count;
     op->step = trim_step;
+    zd_journal_trim(media, req, ranges, count);
     op->store.done = media_step_done;
     op->store.opaque = req;
     media_steps(req);
@@ -363,6 +369,7 @@ void zd_media_cancel(ZdMedia *media, ZdRequest *req)
         return;
     }
     op->active = false;
+    zd_journal_abort(req);
     if (op->waiting) {
         QTAILQ_REMOVE(&media->deadlines, req, media.next);
         op->waiting = false;

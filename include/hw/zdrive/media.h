@@ -41,6 +41,7 @@ typedef struct ZdMedia {
     QTAILQ_HEAD(, ZdRequest) deadlines;     /* sorted by deadline_ns */
     QSLIST_HEAD(, ZdMediaGuard) guards;     /* innermost first */
     uint64_t bounce_bytes;          /* of commands whose data is copied */
+    struct ZdJournal *journal;      /* or NULL; set after zd_media_init() */
 
     /* life-time counters for SMART and stats, in sectors and commands */
     uint64_t sectors_read;

@@ -26,6 +26,7 @@ typedef struct ZdSsdConfig {
     uint64_t sectors;           /* user addressable 512-byte sectors */
     ZdStore *store;
     unsigned member;
+    struct ZdJournal *journal;  /* or NULL */
     bool timed;
     uint64_t seed;              /* of all that happens at random */
 } ZdSsdConfig;

@@ -32,6 +32,7 @@ void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
     zd_ata_fault_init(ssd, cfg->seed + cfg->member);
     zd_media_init(&ssd->media, cfg->store, cfg->member, cfg->sectors,
                   cfg->timed);
+    ssd->media.journal = cfg->journal;
     zd_link_attach_device(link, &zd_ata_ops, ssd, zd_ssd_rate(cfg->profile));
     zd_ata_ops.reset(ssd, ZD_RESET_POWER_ON);
 }
