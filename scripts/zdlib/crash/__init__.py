@@ -11,5 +11,6 @@
     check      the user's checker, on one state
     minimise   the fewest lost writes that still fail
     explore    all of that, by several processes
+    record     a script in a guest, with its journal
     command    `scripts/zdrive crash` and `scripts/zdrive journal`
 """

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from zdlib import table, ui
 from zdlib.crash import (check, explore, history, images, journal as jn,
-                         logwrites, plan, volume)
+                         logwrites, plan, record, volume)
 
 DESCRIPTION = """\
 Try the states in which a power cut could have left a card, and check each.
@@ -108,6 +108,20 @@ def _add_journal(commands):
     show.add_argument("--records", action="store_true",
                       help="every record, not only the sums")
     show.set_defaults(main=_show)
+    new = kinds.add_parser(
+        "record", help="run a script in a guest and record what it writes",
+        description="Boot Debian's kernel with a card that holds a copy of "
+        "IMAGE, run the bash script SCRIPT there, record JOURNAL.  `volume` "
+        "makes the card /dev/md0 in the guest.")
+    new.add_argument("journal", metavar="JOURNAL", type=Path)
+    new.add_argument("--image", required=True, type=Path,
+                     help="raw image of the card; it stays as it is")
+    new.add_argument("--script", required=True, type=Path)
+    new.add_argument("--model", default="cm84",
+                     help="cm84 (default), cm88, rm84 or rm88")
+    new.add_argument("--result", metavar="FILE", type=Path,
+                     help="keep the card as it is after the script")
+    new.set_defaults(main=record.main)
     out = kinds.add_parser("export", help="to a dm-log-writes log")
     out.add_argument("journal", metavar="JOURNAL", type=Path)
     out.add_argument("log", metavar="LOG", type=Path)

@@ -64,7 +64,8 @@ def extents(fd, size):
         yield start, end
 
 
-def _copy(source, target, start, end):
+def copy(source, target, start, end):
+    """Copy a part of a file to the same place of another."""
     while start < end:
         data = os.pread(source, min(BLOCK, end - start), start)
         if not data:
@@ -179,7 +180,7 @@ class Images:
             os.truncate(self._settled, self._volume.bytes)
         except OSError:
             for start, end in extents(base, self._volume.bytes):
-                _copy(base, self._settled, start, end)
+                copy(base, self._settled, start, end)
 
     def _renew(self):
         """Make the image anew from what is settled."""
@@ -198,7 +199,7 @@ class Images:
                 self.reflink = False
         os.truncate(self._image, self._volume.bytes)
         for start, end in extents(self._settled, self._volume.bytes):
-            _copy(self._settled, self._image, start, end)
+            copy(self._settled, self._image, start, end)
         self._maps = tuple(_map(fd, self._volume.bytes)
                            for fd in (self._settled, self._image))
 
@@ -285,7 +286,7 @@ class Images:
             except OSError:
                 return
             stop = min(os.lseek(self._settled, start, os.SEEK_HOLE), end)
-            _copy(self._settled, self._image, start, stop)
+            copy(self._settled, self._image, start, stop)
             start = stop
 
     # After a checker
@@ -302,7 +303,7 @@ class Images:
             if not stored:
                 zero(self._image, start, end - start)
             elif not used:
-                _copy(self._settled, self._image, start, end)
+                copy(self._settled, self._image, start, end)
             else:
                 self._compare(start, end)
 
@@ -331,4 +332,4 @@ class Images:
         with open(path, "wb") as file:
             file.truncate(size)
             for start, end in extents(self._image, size):
-                _copy(self._image, file.fileno(), start, end)
+                copy(self._image, file.fileno(), start, end)
