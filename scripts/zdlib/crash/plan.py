@@ -40,19 +40,23 @@ def _limited(found, most):
     total = sum(map(len, found))
     if most and total > most:
         if len(found) * FEWEST_PER_CUT > most:
-            # cuts that are evenly apart, the last one among them
+            # of neighbouring cuts the one that leaves most to chance
             count = max(most // FEWEST_PER_CUT, 1)
-            found = [found[(index + 1) * len(found) // count - 1]
-                     for index in range(count)]
+            edges = [index * len(found) // count for index in range(count + 1)]
+            found = [max(found[start:end], key=len)
+                     for start, end in zip(edges, edges[1:])]
         share = _share([len(names) for names in found], most)
-        found = [names[:share] for names in found]
-    names = [name for names in found for name in names]
-    return names[:most] if most else names
+        left = most - sum(min(len(names), share) for names in found)
+        for index, names in enumerate(found):
+            more = left > 0 and len(names) > share
+            left -= more
+            found[index] = names[:share + more]
+    return [name for names in found for name in names]
 
 
 def _share(lengths, most):
     """The largest number such that so many of each are not over @most."""
-    share = 1
+    share = 0
     while sum(min(length, share + 1) for length in lengths) <= most and \
             share < max(lengths):
         share += 1
