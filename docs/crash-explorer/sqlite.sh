@@ -22,7 +22,7 @@ for turn in range(12):
     bank.execute("BEGIN")
     for number in range(40):
         bank.execute("UPDATE account SET money = money + ? WHERE id = ?",
-                     (1 if (number + turn) % 2 else -1, number))
+                     (turn + 1 if number % 2 else -turn - 1, number))
     bank.execute("COMMIT")
 bank.close()
 END

@@ -26,6 +26,7 @@ set -- $(members | while read -r _ _ _ name; do echo "/dev/$name"; done)
 modprobe dm-log-writes
 dmsetup create logged --table \
     "0 $(blockdev --getsz $1) log-writes $1 $2"
+dmsetup mknodes
 mkfs.ext4 -q -E nodiscard /dev/mapper/logged
 mount /dev/mapper/logged /mnt
 cp -r /usr/share/misc /mnt

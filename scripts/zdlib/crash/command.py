@@ -249,7 +249,9 @@ class Report:
         self._total = total
         self._start = self._shown = time.monotonic()
         self._live = sys.stderr.isatty()
-        self._done = self._bad = self._causes = self._more = 0
+        self._done = self._bad = self._more = 0
+        # of the causes that were found, by any process
+        self._names = set()
 
     def take(self, message):
         """Count a result, or show a failure."""
@@ -272,10 +274,12 @@ class Report:
               f"{self._rate():.0f}/s", end=end, file=sys.stderr, flush=True)
 
     def _failure(self, cause):
-        if cause.same or self._causes >= self._args.failures:
-            self._more += not cause.same
+        if cause.same or cause.name in self._names:
             return
-        self._causes += 1
+        self._names.add(cause.name)
+        if len(self._names) > self._args.failures:
+            self._more += 1
+            return
         if self._live:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
         verdict = cause.verdict
