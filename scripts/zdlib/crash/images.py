@@ -7,13 +7,12 @@ the writes at risk survives in the current state; between two states only the
 runs that differ are written.
 
 A checker may do to `image` whatever it likes: fsck repairs, mounting replays.
-So after it nothing is taken for granted: either `image` becomes a new clone of
-`settled`, where the file system can share blocks, or both are compared and what
-differs is copied back.
+So after it nothing is taken for granted: both are compared, and what differs is
+copied back.  (A clone of the file, where the file system can do that, waits for
+the disk and takes longer.)
 """
 
 import ctypes
-import fcntl
 import mmap
 import os
 import subprocess
@@ -27,7 +26,6 @@ BLOCK = 256 << 10
 ZEROS = bytes(BLOCK)
 # Zeros up to this size are written, more are made a hole.
 MOST_ZEROS = 64 << 10
-FICLONE = 0x40049409
 PUNCH = 0x03                        # FALLOC_FL_PUNCH_HOLE | _KEEP_SIZE
 QCOW2 = b"QFI\xfb"
 
@@ -154,13 +152,13 @@ class Images:
         os.truncate(self._settled, self._volume.bytes)
         if base:
             with open(base, "rb") as file:
-                self._copy_base(file.fileno())
+                for start, end in extents(file.fileno(), self._volume.bytes):
+                    copy(file.fileno(), self._settled, start, end)
         self._image = None
         # where the two files are mapped, as long as they are compared
         self._maps = ()
         # what each run that was written holds: (first, last, parts)
         self._shown = {}
-        self.reflink = True
         self._renew()
 
     def close(self):
@@ -174,14 +172,6 @@ class Images:
             _libc.munmap(address, self._volume.bytes)
         self._maps = ()
 
-    def _copy_base(self, base):
-        try:
-            fcntl.ioctl(self._settled, FICLONE, base)
-            os.truncate(self._settled, self._volume.bytes)
-        except OSError:
-            for start, end in extents(base, self._volume.bytes):
-                copy(base, self._settled, start, end)
-
     def _renew(self):
         """Make the image anew from what is settled."""
         self._unmap()
@@ -191,12 +181,6 @@ class Images:
                 os.unlink(self.path)
         self._shown = {}
         self._image = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-        if self.reflink:
-            try:
-                fcntl.ioctl(self._image, FICLONE, self._settled)
-                return
-            except OSError:
-                self.reflink = False
         os.truncate(self._image, self._volume.bytes)
         for start, end in extents(self._settled, self._volume.bytes):
             copy(self._settled, self._image, start, end)
@@ -293,7 +277,7 @@ class Images:
 
     def restore(self):
         """Whatever was done to the image, make it what is settled."""
-        if self.reflink or not self._is_ours():
+        if not self._is_ours():
             self._renew()
             return
         self._shown = {}
