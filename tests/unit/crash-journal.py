@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Journals: a damaged one is read as far as it goes; as a dm-log-writes log and
-back it is the same; and what an image shows of a state is what the sectors say.
+"""Journals: a damaged one is read as far as it goes; as a dm-log-writes log
+and back it is the same; an image shows of a state what the sectors say.
 
-The expected images are made sector by sector, with chunks of the SSDs dealt out
-as mdadm does, by code that shares nothing with what is tested but the format.
+The expected images are made sector by sector, with chunks of the SSDs dealt
+out as mdadm does, by code that shares nothing with what is tested but the
+format.
 """
 
 import importlib
@@ -230,6 +231,23 @@ def truncated(report, folder):
         report.ok(f"a wrong {what} is refused", failed)
 
 
+def ended(report, folder):
+    """What is before a power cut or a loaded state is used, and no more."""
+    path = folder / "ended.journal"
+    card = jn.Card("cm84", 1, 64, False)
+    for what in ("loaded", "cut"):
+        with jn.Writer(path, card) as out:
+            getattr(out, what)()
+            out.end(0, out.write(0, 0, b"1" * 512))
+            getattr(out, what)()
+            out.end(0, out.write(0, 1, b"2" * 512, True))
+        past = history.History(jn.Journal(path))
+        pending = [[command.id for command in cut.pending]
+                   for cut in past.cuts()]
+        report.ok(f"'{what}' ends what is known",
+                  pending == [[1]] and past.ended[0] == 3, pending)
+
+
 def all_at_flushes(path, size):
     """The images that a journal has at the flushes, by its own rules."""
     whole = jn.Journal(path)
@@ -332,7 +350,7 @@ def main():
     """Everything, in a folder that is gone afterwards."""
     report = tap.Report()
     with tempfile.TemporaryDirectory() as name:
-        for test in (images_show, truncated, converted, durable_first,
+        for test in (images_show, truncated, ended, converted, durable_first,
                      from_qemu):
             test(report, Path(name))
     return report.end()

@@ -27,11 +27,13 @@ EXAMPLES = """\
 examples:
   scripts/zdrive crash card.journal --image before.img \\
       --check 'e2fsck -fy {image} >&2; [ $? -le 1 ]'
-  scripts/zdrive crash card.journal --image before.img --check './ok {image}' \\
-      --state 12:lost=7 --keep kept              one state again, and keep it
+  scripts/zdrive crash card.journal --image before.img \\
+      --check './ok {image}' --state 12:lost=7   one state again
+  scripts/zdrive crash card.journal --image before.img \\
+      --state 12:lost=7 --keep kept              its image, kept/12-lost=7.img
   scripts/zdrive crash card.journal --image before.img --list |
       parallel scripts/zdrive crash card.journal --image before.img \\
-      --check ./ok\\\\ {image} --state {}
+      --check "'./ok {image}'" --state {}
   scripts/zdrive crash card.journal --no-check --states 5000   only build them
 
 exit status: 0 no state fails, 1 some do, 2 the exploration itself failed

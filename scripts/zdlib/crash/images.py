@@ -7,9 +7,9 @@ the writes at risk survives in the current state; between two states only the
 runs that differ are written.
 
 A checker may do to `image` whatever it likes: fsck repairs, mounting replays.
-So after it nothing is taken for granted: both are compared, and what differs is
-copied back.  (A clone of the file, where the file system can do that, waits for
-the disk and takes longer.)
+So after it nothing is taken for granted: both are compared, and what differs
+is copied back.  (A clone of the file, where the file system can do that, waits
+for the disk and takes longer.)
 """
 
 import ctypes
