@@ -88,8 +88,8 @@ def check_programs(report, folder, image):
     check.write_text(example("sqlite-check.sh").replace("/bank", "/late"))
     done = explore(journal, before, "--after", "memory", "--failures", "1",
                    "--check", f"sh {check} {{image}}")
-    report.ok("SQLite with its journal in memory is found", done.returncode == 1,
-              done.stdout, done.stderr)
+    report.ok("SQLite with its journal in memory is found",
+              done.returncode == 1, done.stdout, done.stderr)
 
 
 def check_kernel_log(report, folder):
