@@ -8,6 +8,7 @@ tries its share of the states.  What it finds it sends to the one that reports.
 import collections
 import multiprocessing
 import os
+import queue
 import signal
 
 from zdlib import ui
@@ -16,6 +17,8 @@ from zdlib.crash.journal import PAGE, SECTOR
 
 # Checks that may be spent on one failing state.
 BUDGET = 200
+# How long to wait for a message before looking for who sends it.
+PATIENCE = 2.0
 
 Result = collections.namedtuple("Result", "name verdict")
 # @lost describes the writes, @same: of a cause that was reported before
@@ -157,22 +160,36 @@ def share(names, index, count):
     return names[index::count]
 
 
+def _next(results, processes):
+    """The next message, unless a process was killed."""
+    while True:
+        try:
+            return results.get(timeout=PATIENCE)
+        except queue.Empty:
+            for process in processes:
+                if process.exitcode:
+                    ui.die("a process of the exploration has ended "
+                           f"(status {process.exitcode})",
+                           "give it memory, or fewer --jobs, or --work DIR")
+
+
 def several(jobs, make, names, folder, report):
     """Let @jobs processes try @names; @report(message) runs in this one."""
     context = multiprocessing.get_context("fork")
-    queue = context.Queue()
+    results = context.Queue()
 
     def work(index, path):
         # the parent ends this, and cleans up
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         try:
-            make(path).run(share(names, index, jobs), queue.put)
-            queue.put(None)
+            make(path).run(share(names, index, jobs), results.put)
+            results.put(None)
         except ui.Failure as err:
-            queue.put(Failed(str(err), err.details))
+            results.put(Failed(str(err), err.details))
         except OSError as err:
-            queue.put(Failed(f"{err.filename or folder}: {err.strerror}", ()))
+            results.put(Failed(f"{err.filename or folder}: {err.strerror}",
+                               ()))
 
     processes = []
     for index in range(jobs):
@@ -185,7 +202,7 @@ def several(jobs, make, names, folder, report):
             process.start()
         running = jobs
         while running:
-            message = queue.get()
+            message = _next(results, processes)
             if message is None:
                 running -= 1
             elif isinstance(message, Failed):
