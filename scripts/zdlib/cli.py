@@ -6,6 +6,7 @@ import sys
 
 from zdlib import (bench, boot, build, demo, fsys, paths, qemusrc, run,
                    testrun, ui)
+from zdlib.crash import command as crash
 
 EXAMPLES = """\
 examples:
@@ -69,7 +70,7 @@ def parser():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = top.add_subparsers(dest="command", required=True,
                                   metavar="COMMAND")
-    for module in (demo, run, boot, testrun, bench):
+    for module in (demo, run, boot, testrun, bench, crash):
         module.add_parser(commands)
     _add_setup(commands)
     _add_build(commands)

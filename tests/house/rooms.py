@@ -44,6 +44,7 @@ OWNERS = {
     "catalog.h": "catalog",
     "fault.h": "disk",
     "flash.h": "flash",
+    "journal.h": "media",
     "link.h": "disk",
     "media.h": "media",
     "request.h": "qemu",

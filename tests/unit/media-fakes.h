@@ -9,7 +9,7 @@
 
 #include "qemu/rcu.h"
 #include "exec/memory.h"
-#include "hw/zdrive/media.h"
+#include "hw/zdrive/journal.h"
 
 #define MEMORY_BYTES    (1024 * 1024)
 #define MMIO_BASE       0x80000
@@ -238,6 +238,47 @@ void zd_store_cancel(ZdStore *store, ZdStoreOp *op)
             return;
         }
     }
+}
+
+/* The journal: each command that it sees begin has to end there, once. */
+
+static uint64_t begun, ended, aborted;
+
+static void journal_begin(ZdRequest *req)
+{
+    g_assert_true(req->media.active);
+    g_assert_cmpuint(req->media.journal_id, ==, 0);
+    req->media.journal_id = ++begun;
+}
+
+void zd_journal_write(ZdMedia *m, ZdRequest *req, uint64_t lba,
+                      uint32_t sectors, bool through)
+{
+    g_assert_cmpuint(req->media.iov.size, ==, sectors * 512);
+    journal_begin(req);
+}
+
+void zd_journal_flush(ZdMedia *m, ZdRequest *req)
+{
+    journal_begin(req);
+}
+
+void zd_journal_trim(ZdMedia *m, ZdRequest *req, const ZdRange *ranges,
+                     unsigned count)
+{
+    journal_begin(req);
+}
+
+void zd_journal_complete(ZdRequest *req, int ret)
+{
+    ended += req->media.journal_id != 0;
+    req->media.journal_id = 0;
+}
+
+void zd_journal_abort(ZdRequest *req)
+{
+    aborted += req->media.journal_id != 0;
+    zd_journal_complete(req, 0);
 }
 
 #endif

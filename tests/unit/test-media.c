@@ -46,6 +46,7 @@ static void setup(bool timed, bool now)
     memset(memory, 0xaa, sizeof(memory));
     maps = unmaps = accesses = dirtied = 0;
     cancels = zeroed = store_ops = done = 0;
+    begun = ended = aborted = 0;
     store_ret = 0;
     at_once = now;
     use_icount = 0;
@@ -85,6 +86,7 @@ static int64_t model_read(uint64_t lba, uint32_t sectors)
 static void teardown(void)
 {
     g_assert_cmpuint(maps, ==, unmaps);
+    g_assert_cmpuint(begun, ==, ended);
     g_assert_cmpuint(npending, ==, 0);
     g_assert_true(QSLIST_EMPTY(&media.guards));
     zd_media_cleanup(&media);
@@ -371,6 +373,9 @@ static void test_cancel(void)
     zd_media_cancel(&media, a);         /* a second time is nothing */
     zd_media_cancel(&media, b);         /* half of its ranges */
     g_assert_cmpuint(cancels, ==, 2);
+    /* reads are none of the journal's business */
+    g_assert_cmpuint(begun, ==, 2);
+    g_assert_cmpuint(aborted, ==, 1);
     turn_clock(LONG_NS);
     g_assert_cmpuint(done, ==, 1);
     g_assert_true(done_req == c);

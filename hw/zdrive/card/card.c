@@ -12,6 +12,7 @@
 #include "sysemu/runstate.h"
 #include "sysemu/sysemu.h"
 #include "hw/zdrive/card/card.h"
+#include "hw/zdrive/journal.h"
 
 static void free_ssds(ZdCard *card)
 {
@@ -49,6 +50,7 @@ static bool make_ssds(ZdCard *card, Error **errp)
                 .seed = card->props.seed + i,
                 .bridge = card->timing,
                 .stored = plan->stored,
+                .journal = card->journal,
                 .event = zd_card_media_event,
                 .event_opaque = card,
             },
@@ -105,6 +107,7 @@ static void zd_card_exit(PCIDevice *pci)
     mv_bridge_cleanup(&card->bridge);
     free_ssds(card);
     zd_store_free(card->store);
+    zd_card_close_journal(card);
     zd_card_exit_config(pci);
 }
 
@@ -121,12 +124,11 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         return;
     }
     if (!zd_card_init_rom(card, errp) || !zd_card_open_flash(card, errp) ||
-        !open_store(card, errp)) {
-        zd_card_exit_config(pci);
-        return;
-    }
-    if (!make_ssds(card, errp)) {
+        !zd_card_open_journal(card, errp) || !open_store(card, errp) ||
+        !make_ssds(card, errp)) {
         zd_store_free(card->store);
+        card->store = NULL;
+        zd_card_close_journal(card);
         zd_card_exit_config(pci);
         return;
     }
@@ -185,6 +187,7 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_STRING("compress", ZdCard, props.compress),
     DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
     DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
+    DEFINE_PROP_STRING("journal", ZdCard, props.journal),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -229,6 +232,8 @@ static const struct {
     { "flash", "block node of 256 KiB that keeps the SPI flash, and with it "
                "what the setup utility of the ROM changes; one that is all "
                "zeros is programmed first" },
+    { "journal", "file that records every write, flush and trim, for "
+                 "scripts/zdrive crash; a journal that is there is replaced" },
 };
 
 static int zd_card_pre_save(void *opaque)
@@ -247,6 +252,7 @@ static int zd_card_pre_load(void *opaque)
 static int zd_card_post_load(void *opaque, int version_id)
 {
     zd_card_update_link(opaque);
+    zd_journal_loaded(((ZdCard *)opaque)->journal);
     return 0;
 }
 
@@ -321,6 +327,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     device_class_set_props(dc, zd_card_properties);
     zd_card_add_fault_properties(klass);
     zd_card_add_power_properties(klass);
+    zd_card_add_journal_properties(klass);
     for (i = 0; i < ARRAY_SIZE(zd_card_help); i++) {
         object_class_property_set_description(klass, zd_card_help[i].name,
                                               zd_card_help[i].description);

@@ -36,6 +36,7 @@ typedef struct ZdCardProps {
     char *power_cut;            /* ... as well */
     char *rom_view;
     BlockBackend *flash;
+    char *journal;
 } ZdCardProps;
 
 /* What they mean. */
@@ -91,6 +92,7 @@ struct ZdCard {
     ZdStore *store;
     ZdPower power;
     ZdFlashCard *timing;        /* what the SSDs share; NULL: timing=off */
+    struct ZdJournal *journal;  /* or NULL */
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
     VMChangeStateEntry *vm_state;
@@ -155,5 +157,10 @@ bool zd_card_init_rom(ZdCard *card, Error **errp);
  */
 bool zd_card_open_flash(ZdCard *card, Error **errp);
 bool zd_card_load_flash(ZdCard *card, Error **errp);
+
+/* journal.c */
+bool zd_card_open_journal(ZdCard *card, Error **errp);
+void zd_card_close_journal(ZdCard *card);
+void zd_card_add_journal_properties(ObjectClass *klass);
 
 #endif

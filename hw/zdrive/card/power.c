@@ -15,6 +15,7 @@
 #include "qapi/qmp/qlist.h"
 #include "sysemu/runstate.h"
 #include "hw/zdrive/card/card.h"
+#include "hw/zdrive/journal.h"
 #include "trace.h"
 
 static int64_t now_ns(void)
@@ -111,6 +112,7 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
     }
     qdict_put(report, "ssds", list);
     mv_bridge_sleep(&card->bridge);
+    zd_journal_power_cut(card->journal);
 
     g_free(power->report);
     json = qobject_to_json(QOBJECT(report));

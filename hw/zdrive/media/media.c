@@ -10,6 +10,7 @@
  * that call.
  */
 #include "qemu/osdep.h"
+#include "hw/zdrive/journal.h"
 #include "internal.h"
 
 /* Verify reads the medium through a buffer of this size. */
@@ -75,6 +76,7 @@ static void media_finish(ZdRequest *req)
     op->media->busy -= op->busy;
     media_settle(op, true);
     media_event(req, true);
+    zd_journal_complete(req, op->ret);
     op->done(req, op->ret);
 }
 
@@ -135,6 +137,7 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->reading_old = false;
     op->store.quiet = false;
     op->flush_seq = 0;
+    op->journal_id = 0;
 }
 
 /* Reads and writes are what the model calls the depth of the queue. */
@@ -329,6 +332,7 @@ void zd_media_write(ZdMedia *media, ZdRequest *req, uint64_t lba,
     media->sectors_written += sectors;
     media_start_data(media, req, done);
     if (media_data_begin(req, lba, sectors, false)) {
+        zd_journal_write(media, req, lba, sectors, through);
         if (media->flash) {
             op->write = zd_volatile_add(&media->risk, media->flash,
                                         qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
@@ -362,6 +366,7 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->data_pending = true;
     op->store.done = media_store_done;
     op->store.opaque = req;
+    zd_journal_flush(media, req);
     zd_store_flush(media->store, media->member, &op->store);
 }
 
@@ -499,6 +504,7 @@ static void media_zero(ZdRequest *req, const ZdRange *ranges, unsigned count)
     op->range = 0;
     op->range_count = count;
     op->step = trim_step;
+    zd_journal_trim(op->media, req, ranges, count);
     op->store.done = media_step_done;
     op->store.opaque = req;
     media_steps(req);
@@ -571,6 +577,7 @@ void zd_media_cancel(ZdMedia *media, ZdRequest *req)
     }
     op->active = false;
     media->busy -= op->busy;
+    zd_journal_abort(req);
     if (op->waiting) {
         QTAILQ_REMOVE(&media->deadlines, req, media.next);
         op->waiting = false;
@@ -604,6 +611,7 @@ bool zd_media_init(ZdMedia *media, const ZdMediaConfig *cfg)
         .member = cfg->member,
         .sectors = cfg->sectors,
         .bridge = cfg->bridge,
+        .journal = cfg->journal,
         .event = cfg->event,
         .event_opaque = cfg->event_opaque,
         .class_all = -1,

@@ -52,6 +52,7 @@ typedef struct ZdMediaConfig {
     uint64_t seed;
     ZdFlashCard *bridge;            /* that the SSDs of a card share */
     double stored;                  /* compress=fixed:X; < 0: of the data */
+    struct ZdJournal *journal;      /* or NULL */
     ZdMediaEvent *event;            /* or NULL */
     void *event_opaque;
 } ZdMediaConfig;
@@ -118,6 +119,7 @@ typedef struct ZdMedia {
     QTAILQ_HEAD(, ZdRequest) deadlines;     /* sorted by deadline_ns */
     QSLIST_HEAD(, ZdMediaGuard) guards;     /* innermost first */
     uint64_t bounce_bytes;          /* of commands whose data is copied */
+    struct ZdJournal *journal;      /* or NULL */
     unsigned busy;                  /* reads and writes under way */
     ZdVolatile risk;                /* what a power cut can take back */
     uint64_t random;                /* state of the generator of cuts */

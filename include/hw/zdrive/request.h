@@ -96,6 +96,7 @@ typedef struct ZdMediaOp {
     bool stepping;              /* @step is on the stack */
     void *ranges;               /* of a trim: what is left of it */
     unsigned range, range_count;
+    uint64_t journal_id;        /* 0: not in the journal, or ended there */
     ZdStoreOp store;
     QTAILQ_ENTRY(ZdRequest) next;
 } ZdMediaOp;
