@@ -71,21 +71,26 @@ static unsigned ssds(const ZdCardState *s)
 
 /* Saving */
 
-static QIOChannelBuffer *make_stream(ZdCardState *s)
+static uint8_t *make_stream(ZdCardState *s, size_t *len)
 {
     QIOChannelBuffer *buffer = qio_channel_buffer_new(64 * KiB);
     QEMUFile *f = qemu_file_new_output(QIO_CHANNEL(buffer));
     g_autofree char *identity = zd_card_describe(s->card);
+    uint8_t *stream;
 
+    object_unref(OBJECT(buffer));
     qemu_put_be16(f, strlen(identity));
     qemu_put_buffer(f, (uint8_t *)identity, strlen(identity));
     for (unsigned i = 0; i < ssds(s); i++) {
         vmstate_save_state(f, &zd_vmstate_ssd_kept, s->card->ssd[i], NULL);
     }
     qemu_put_be32(f, END_OF_STREAM);
-    object_ref(OBJECT(buffer));
+    /* closing the file empties the buffer */
+    qemu_fflush(f);
+    *len = buffer->usage;
+    stream = g_memdup2(buffer->data, buffer->usage);
     qemu_fclose(f);
-    return buffer;
+    return stream;
 }
 
 static uint32_t sum_of(const Header *h, const uint8_t *stream, size_t len)
@@ -125,25 +130,23 @@ static bool write_flash(ZdCardState *s, int fd, Header *h)
 
 static bool write_state(ZdCardState *s, int fd, uint32_t power)
 {
-    QIOChannelBuffer *stream = make_stream(s);
+    size_t len;
+    g_autofree uint8_t *stream = make_stream(s, &len);
     Header h = {
         .version = cpu_to_le32(VERSION),
         .power = cpu_to_le32(power),
         .generation = cpu_to_le64(s->generation + 1),
-        .length = sizeof(h) + stream->usage,
-        .front = cpu_to_le32(sizeof(h) + stream->usage),
+        .length = sizeof(h) + len,
+        .front = cpu_to_le32(sizeof(h) + len),
     };
     bool good;
 
     memcpy(h.magic, MAGIC, sizeof(h.magic));
-    good = write_all(fd, &h, sizeof(h)) &&
-           write_all(fd, stream->data, stream->usage) &&
+    good = write_all(fd, &h, sizeof(h)) && write_all(fd, stream, len) &&
            write_flash(s, fd, &h);
     h.length = cpu_to_le64(h.length);
-    h.sum = cpu_to_le32(sum_of(&h, stream->data, stream->usage));
-    good = good && pwrite(fd, &h, sizeof(h), 0) == sizeof(h);
-    object_unref(OBJECT(stream));
-    return good;
+    h.sum = cpu_to_le32(sum_of(&h, stream, len));
+    return good && pwrite(fd, &h, sizeof(h), 0) == sizeof(h);
 }
 
 static bool save(ZdCardState *s, uint32_t power)
@@ -187,6 +190,27 @@ static void mark_on(ZdCardState *s)
 }
 
 /* Loading: each returns NULL, or what is wrong with the file. */
+
+static char *read_at(ZdCardState *s, void *data, uint64_t len, uint64_t at)
+{
+    uint8_t *p = data;
+
+    while (len) {
+        ssize_t n = pread(s->file.fd, p, MIN(len, GiB), at);
+
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return g_strdup_printf("cannot be read: %s",
+                                   n ? strerror(errno) : "it gets shorter");
+        }
+        p += n;
+        at += n;
+        len -= n;
+    }
+    return NULL;
+}
 
 static char *check_header(const Header *h, uint64_t length)
 {
@@ -247,23 +271,23 @@ static char *open_stream(ZdCardState *s, Header *h, QEMUFile **f)
     size_t len;
 
     memset(h, 0, sizeof(*h));
-    if (fstat(s->file.fd, &st) < 0 ||
-        pread(s->file.fd, h, sizeof(*h), 0) != MIN(st.st_size, sizeof(*h))) {
+    if (fstat(s->file.fd, &st) < 0) {
         return g_strdup_printf("cannot be read: %s", strerror(errno));
     }
-    wrong = check_header(h, st.st_size);
+    wrong = read_at(s, h, MIN(st.st_size, sizeof(*h)), 0);
+    wrong = wrong ?: check_header(h, st.st_size);
     if (wrong) {
         return wrong;
     }
     len = le32_to_cpu(h->front) - sizeof(*h);
     buffer = qio_channel_buffer_new(len);
     buffer->usage = len;
-    if (pread(s->file.fd, buffer->data, len, sizeof(*h)) != len) {
-        wrong = g_strdup_printf("cannot be read: %s", strerror(errno));
-    } else if (sum_of(h, buffer->data, len) != le32_to_cpu(h->sum)) {
+    wrong = read_at(s, buffer->data, len, sizeof(*h));
+    if (!wrong && sum_of(h, buffer->data, len) != le32_to_cpu(h->sum)) {
         wrong = g_strdup("is damaged: its checksum is wrong");
     }
     *f = qemu_file_new_input(QIO_CHANNEL(buffer));
+    object_unref(OBJECT(buffer));
     return wrong ?: check_identity(s, *f);
 }
 
@@ -316,10 +340,9 @@ static char *load_flash(ZdCardState *s, const Header *h)
             wrong = g_strdup("is damaged: it has too many SSDs");
         } else if (!data) {
             wrong = g_strdup("is larger than the memory of the host");
-        } else if (pread(s->file.fd, data, bytes, at) != bytes) {
-            wrong = g_strdup_printf("cannot be read: %s", strerror(errno));
         } else {
-            wrong = load_block(s, i, g_steal_pointer(&data), bytes);
+            wrong = read_at(s, data, bytes, at);
+            wrong = wrong ?: load_block(s, i, g_steal_pointer(&data), bytes);
         }
         g_free(data);
         at += bytes;

@@ -48,7 +48,8 @@ char *zd_card_differs(const char *here, const char *there)
             return g_strdup_printf("has %s, this one has %s", got[i], want[i]);
         }
     }
-    return NULL;
+    return !want[i] && !got[i] ? NULL :
+           g_strdup("has another number of properties than this one");
 }
 
 static int put_identity(QEMUFile *f, void *pv, size_t size,
