@@ -9,6 +9,7 @@
 #include "qemu/crc32c.h"
 #include "qapi/qmp/qdict.h"
 #include <glib/gstdio.h>
+#include <math.h>
 #include <sys/resource.h>
 #include "hw/zdrive/catalog.h"
 #include "hw/zdrive/flash.h"
@@ -863,18 +864,28 @@ static double processor_seconds(void)
            (use.ru_utime.tv_usec + use.ru_stime.tv_usec) / 1e6;
 }
 
-/* Time of a QEMU that only loads, and of the processor in it. */
-static double seconds(const char *args, double *processor)
-{
-    double before = processor_seconds();
-    int64_t start = g_get_monotonic_time();
-    g_autofree char *said = NULL;
-    int status;
+typedef struct Used {
+    double wall, processor;
+} Used;
 
-    said = live(args, &status);
-    g_assert_cmpstr(said, ==, "");
-    *processor = processor_seconds() - before;
-    return (g_get_monotonic_time() - start) / 1e6;
+/* What a QEMU takes that does nothing; the least of a few, others work, too. */
+static Used least(const char *args)
+{
+    Used least = { INFINITY, INFINITY };
+
+    for (unsigned i = 0; i < 3; i++) {
+        double before = processor_seconds();
+        int64_t start = g_get_monotonic_time();
+        g_autofree char *said = NULL;
+        int status;
+
+        said = live(args, &status);
+        g_assert_cmpstr(said, ==, "");
+        least.processor = MIN(least.processor, processor_seconds() - before);
+        least.wall = MIN(least.wall,
+                         (g_get_monotonic_time() - start) / 1e6);
+    }
+    return least;
 }
 
 /* The models of a file are replaced by ones of which @TOUCHED is in use. */
@@ -910,27 +921,32 @@ static uint64_t fill_card(const char *path)
     return length;
 }
 
-/* -S: power does not come, so that nothing is saved at the end. */
+/*
+ * With -S power does not come, so that nothing is saved at the end; without it
+ * the file is written twice, when the machine stops and when power goes.
+ */
 static void test_speed(void)
 {
     g_autofree char *path = file_of("large");
     g_autofree char *args = g_strdup_printf(
         "-S -device zdrive-r4,capacity-gb=1600,state=%s", path);
-    g_autofree char *said = NULL;
-    double without, with, used, used_with;
+    const char *running = args + strlen("-S ");
+    Used without, loaded, saved;
     uint64_t length;
-    int status;
 
-    said = live(args + strlen("-S "), &status);
-    g_assert_cmpstr(said, ==, "");
-    without = seconds(args, &used);
+    least(running);
+    without = least(args);
     length = fill_card(path);
-    with = seconds(args, &used_with);
+    loaded = least(args);
+    saved = least(running);
     g_test_message("100 GB touched: %.1f MB, loaded in %.2f s (%.2f s of the "
-                   "processor)", length / 1e6, with - without,
-                   used_with - used);
+                   "processor), saved twice in %.2f s (%.2f s)", length / 1e6,
+                   loaded.wall - without.wall,
+                   loaded.processor - without.processor,
+                   saved.wall - loaded.wall,
+                   saved.processor - loaded.processor);
     /* the clock on the wall knows of other work, too */
-    g_assert_cmpfloat(used_with - used, <, 2);
+    g_assert_cmpfloat(loaded.processor - without.processor, <, 2);
 }
 
 static const ZtCase cases[] = {
