@@ -282,6 +282,9 @@ static void test_settings(void)
     memset(page, 0, sizeof(page));
     strcpy((char *)page + 2, "sesame");
     with_page(card, zt_ata(0xf1, 0, 0), page);
+    /* an extended self-test, and off with SMART */
+    simple(card, PHY, zt_ata_features(0xb0, 0xd4, 0xc24f02, 0));
+    qtest_clock_step(card->qts, 12 * 60 * 1000000000ll);
     simple(card, PHY, zt_ata_features(0xb0, 0xd9, 0xc24f00, 0));
     zt_quit(card);
 
@@ -299,6 +302,13 @@ static void test_settings(void)
     for (unsigned i = 0; i < ZT_SECTOR; i++) {
         g_assert_cmphex(got[i], ==, 0x5a);
     }
+    /* it was interrupted with 8 tenths left, or 7 and a bit */
+    simple(card, PHY, zt_with_data(zt_ata(ATA_READ_LOG_EXT, 0x07, 1), buf,
+                                   ZT_SECTOR));
+    qtest_memread(card->qts, buf, got, ZT_SECTOR);
+    g_assert_cmphex(got[2], ==, 1);
+    g_assert_cmphex(got[4], ==, 0x02);
+    g_assert_cmphex(got[5], ==, 0x27);
     zt_quit(card);
 }
 
@@ -965,6 +975,9 @@ static const ZtCase cases[] = {
     { "migrate-paused", test_migrate_paused },
     { "snapshot", test_snapshot },
     { "timing", test_timing },
+};
+
+static const ZtCase file_cases[] = {
     { "empty", test_empty },
     { "aside", test_aside },
     { "flips", test_flips },
@@ -976,8 +989,10 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     zt_add_cases("state", cases, ARRAY_SIZE(cases));
+    zt_add_cases("state-file", file_cases, ARRAY_SIZE(file_cases));
     for (unsigned i = 0; i < ARRAY_SIZE(useless); i++) {
-        zt_add_variant("state", "useless", useless[i].name, i, test_useless);
+        zt_add_variant("state-file", "useless", useless[i].name, i,
+                       test_useless);
     }
     return zt_run_tests();
 }

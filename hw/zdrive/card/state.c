@@ -58,7 +58,7 @@ struct ZdCardState {
     Notifier exit;
     uint64_t generation;
     bool empty;                 /* the file holds no state of this card */
-    bool on;                    /* the file says so */
+    bool on;                    /* the card is under power; has the file */
     /* flash models of the file that timing=off leaves alone */
     uint8_t *flash[ZD_MAX_MEMBERS];
     uint64_t flash_bytes[ZD_MAX_MEMBERS];
@@ -149,7 +149,7 @@ static bool write_state(ZdCardState *s, int fd, uint32_t power)
     return good && pwrite(fd, &h, sizeof(h), 0) == sizeof(h);
 }
 
-static bool save(ZdCardState *s, uint32_t power)
+static void save(ZdCardState *s, uint32_t power)
 {
     Error *err = NULL;
     int fd = zd_state_file_begin(&s->file, &err);
@@ -167,12 +167,10 @@ static bool save(ZdCardState *s, uint32_t power)
     if (err) {
         error_prepend(&err, "zdrive: ");
         error_report_err(err);
-        return false;
+        return;
     }
     s->generation++;
     s->empty = false;
-    s->on = power != POWER_OFF;
-    return true;
 }
 
 /* In place, so that a large state is not written once more at each start. */
@@ -186,7 +184,6 @@ static void mark_on(ZdCardState *s)
                      "of this QEMU will not be noticed", s->file.path,
                      strerror(errno));
     }
-    s->on = true;
 }
 
 /* Loading: each returns NULL, or what is wrong with the file. */
@@ -439,7 +436,6 @@ static bool open_file(ZdCardState *s, char *(*read)(ZdCardState *s),
     if (!zd_state_file_open(&s->file, errp)) {
         return false;
     }
-    s->on = false;
     s->empty = fstat(s->file.fd, &st) == 0 && st.st_size == 0;
     wrong = s->empty ? NULL : read(s);
     if (wrong) {
@@ -525,19 +521,18 @@ void zd_card_run_state(ZdCard *card)
     if (!s || s->on) {
         return;
     }
-    if (s->file.fd < 0) {
-        if (!open_file(s, take_over, &damaged, &err)) {
-            error_prepend(&err, "zdrive: the card goes on without its state "
-                          "file: ");
-            error_report_err(err);
-            return;
-        }
-        save(s, POWER_ON);
-    } else if (s->empty) {
-        save(s, POWER_ON);
-    } else {
+    if (s->file.fd >= 0 && !s->empty) {
+        s->on = true;
         mark_on(s);
+        return;
     }
+    if (s->file.fd < 0 && !open_file(s, take_over, &damaged, &err)) {
+        error_prepend(&err, "zdrive: this card goes on without: ");
+        error_report_err(err);
+        return;
+    }
+    s->on = true;
+    save(s, POWER_ON);
 }
 
 void zd_card_stop_state(ZdCard *card, RunState why)
