@@ -360,7 +360,7 @@ static void power_on(ZdCardState *s, const Header *h)
     uint32_t power = le32_to_cpu(h->power);
 
     for (unsigned i = 0; i < ssds(s); i++) {
-        zd_ssd_power_on(s->card->ssd[i], s->card->plan.firmware,
+        zd_ssd_kept_begin(s->card->ssd[i], s->card->plan.firmware,
                         power != POWER_OFF, power == POWER_ON_SINCE);
     }
     if (s->card->timing && !h->flash[0]) {
@@ -455,7 +455,7 @@ static void power_off(ZdCardState *s)
 {
     if (s->on) {
         for (unsigned i = 0; i < ssds(s); i++) {
-            zd_ssd_power_off(s->card->ssd[i]);
+            zd_ssd_kept_end(s->card->ssd[i]);
         }
         save(s, POWER_OFF);
         s->on = false;

@@ -44,10 +44,10 @@ ZdFlash *zd_ssd_flash(const ZdSsd *ssd);
  * what the card was given; @lost: its power went unexpectedly the last time,
  * @not_counted: that power cycle is not among those it has counted.
  */
-void zd_ssd_power_on(ZdSsd *ssd, const char *firmware, bool lost,
+void zd_ssd_kept_begin(ZdSsd *ssd, const char *firmware, bool lost,
                      bool not_counted);
 /* Power goes: an unexpected loss, unless the host has prepared for it. */
-void zd_ssd_power_off(ZdSsd *ssd);
+void zd_ssd_kept_end(ZdSsd *ssd);
 
 /* The faults of the SSD; see hw/zdrive/fault.h for the text. */
 bool zd_ssd_set_faults(ZdSsd *ssd, const char *text, Error **errp);

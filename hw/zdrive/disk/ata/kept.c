@@ -98,7 +98,7 @@ const VMStateDescription zd_vmstate_ssd_kept = {
     },
 };
 
-void zd_ssd_power_on(ZdSsd *ssd, const char *firmware, bool lost,
+void zd_ssd_kept_begin(ZdSsd *ssd, const char *firmware, bool lost,
                      bool not_counted)
 {
     if (strcmp(ssd->given_firmware, firmware)) {
@@ -114,7 +114,7 @@ void zd_ssd_power_on(ZdSsd *ssd, const char *firmware, bool lost,
     zd_ata_ops.reset(ssd, ZD_RESET_POWER_ON);
 }
 
-void zd_ssd_power_off(ZdSsd *ssd)
+void zd_ssd_kept_end(ZdSsd *ssd)
 {
     bool powered = !(ssd->link->down & (ZD_LINK_UNPLUGGED | ZD_LINK_MISSING));
 
