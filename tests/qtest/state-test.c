@@ -403,6 +403,33 @@ static void test_killed(void)
     zt_quit(card);
 }
 
+/* A card that has no power has none to lose. */
+static void test_power(void)
+{
+    g_autofree char *path = file_of("rail");
+    g_autofree char *pid = file_of("rail.pid");
+    g_autofree char *more = g_strdup_printf(" -pidfile %s", pid);
+    ZtCard *card = boot(path, more);
+
+    write_pages(card, 0, 0, 32);
+    zt_set(card, -1, "power", "off");
+    assert_power(card, 1, 1);
+    kill_hard(card, pid);
+    card = boot(path, more);
+    assert_power(card, 2, 1);
+    zt_set(card, -1, "power", "off");
+    zt_set(card, -1, "power", "on");
+    assert_power(card, 3, 2);
+    kill_hard(card, pid);
+    card = boot(path, more);
+    assert_power(card, 4, 3);
+    zt_set(card, -1, "power", "off");
+    zt_quit(card);
+    card = boot(path, more);
+    assert_power(card, 5, 4);
+    zt_quit(card);
+}
+
 /* Power comes when the machine runs, not before. */
 static void test_never_ran(void)
 {
@@ -980,6 +1007,7 @@ static const ZtCase cases[] = {
     { "settings", test_settings },
     { "firmware", test_firmware },
     { "killed", test_killed },
+    { "power", test_power },
     { "never-ran", test_never_ran },
     { "deterministic", test_deterministic },
     { "link", test_link },

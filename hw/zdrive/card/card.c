@@ -50,6 +50,8 @@ static bool make_ssds(ZdCard *card, Error **errp)
                 .seed = card->props.seed + i,
                 .bridge = card->timing,
                 .stored = plan->stored,
+                .event = zd_card_media_event,
+                .event_opaque = card,
             },
             .seed = card->props.seed,
         };
@@ -66,6 +68,7 @@ static bool make_ssds(ZdCard *card, Error **errp)
             free_ssds(card);
             return false;
         }
+        zd_ssd_set_capacitor(card->ssd[i], card->power.health);
     }
     return true;
 }
@@ -124,6 +127,7 @@ static void zd_card_exit(PCIDevice *pci)
 
     qemu_del_vm_change_state_handler(card->vm_state);
     zd_card_close_state(card);
+    zd_card_exit_power(card);
     mv_bridge_cleanup(&card->bridge);
     free_ssds(card);
     zd_store_free(card->store);
@@ -159,7 +163,7 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
     zd_faults_init(&card->bridge.faults, ZD_FAULT_OF_CARD,
                    card->props.seed + ZD_MAX_MEMBERS);
-    if (!zd_card_load_flash(card, errp) ||
+    if (!zd_card_init_power(card, errp) || !zd_card_load_flash(card, errp) ||
         (card->props.faults &&
          !zd_card_set_faults(card, card->props.faults, errp))) {
         zd_card_exit(pci);
@@ -175,12 +179,19 @@ static void zd_card_reset_hold(Object *obj)
     ZdCard *card = ZDRIVE_R4(obj);
 
     zd_card_reset_config(card);
-    mv_bridge_reset(&card->bridge);
+    if (card->power.off) {
+        mv_bridge_sleep(&card->bridge);
+    } else {
+        mv_bridge_reset(&card->bridge);
+    }
 }
 
 static void zd_card_finalize(Object *obj)
 {
-    g_free(ZDRIVE_R4(obj)->props.faults);
+    ZdCard *card = ZDRIVE_R4(obj);
+
+    g_free(card->props.faults);
+    g_free(card->props.power_cut);
 }
 
 static Property zd_card_properties[] = {
@@ -298,6 +309,7 @@ static const VMStateDescription zd_card_vmstate = {
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
                        vmstate_pcie_aer_log, PCIEAERLog),
+        VMSTATE_STRUCT(power, ZdCard, 1, zd_vmstate_power, ZdPower),
         VMSTATE_STRUCT_POINTER(store, ZdCard, zd_vmstate_store, ZdStore),
         VMSTATE_STRUCT_ARRAY(link, ZdCard, ZD_MAX_MEMBERS, 1, zd_vmstate_link,
                              ZdLink),
@@ -318,6 +330,7 @@ static const VMStateDescription zd_card_vmstate = {
 
 static void zd_card_instance_init(Object *obj)
 {
+    ZDRIVE_R4(obj)->power.health = 100;
     /* the name of the node on the buses is all that firmware needs */
     device_add_bootindex_property(obj, &ZDRIVE_R4(obj)->bootindex,
                                   "bootindex", NULL, DEVICE(obj));
@@ -349,6 +362,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     device_class_set_props(dc, zd_card_properties);
     zd_card_add_fault_properties(klass);
+    zd_card_add_power_properties(klass);
     for (i = 0; i < ARRAY_SIZE(zd_card_help); i++) {
         object_class_property_set_description(klass, zd_card_help[i].name,
                                               zd_card_help[i].description);

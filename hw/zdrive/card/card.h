@@ -9,6 +9,7 @@
 #include "hw/pci/pci.h"
 #include "sysemu/runstate.h"
 #include "hw/zdrive/catalog.h"
+#include "hw/zdrive/card/cuts.h"
 #include "hw/zdrive/link.h"
 #include "hw/zdrive/ssd.h"
 #include "hw/zdrive/store.h"
@@ -34,6 +35,7 @@ typedef struct ZdCardProps {
     char *compress;
     char *state;
     char *faults;               /* only until the card is realized */
+    char *power_cut;            /* ... as well */
     char *rom_view;
     BlockBackend *flash;
 } ZdCardProps;
@@ -52,6 +54,32 @@ typedef struct ZdCardPlan {
     uint64_t hba_wwn;
 } ZdCardPlan;
 
+/* ZdPower.stage: what the timer waits for. */
+enum {
+    ZD_POWER_STAGE_NONE,
+    ZD_POWER_STAGE_DUE,                  /* the moment of the cut */
+    ZD_POWER_STAGE_RAMP,                 /* the voltage falls */
+    ZD_POWER_STAGE_OFF,                  /* the power comes back */
+};
+
+/* The power rail; see power.c. */
+typedef struct ZdPower {
+    bool off;
+    uint8_t loss;               /* ZdLoss, where a cut does not say */
+    uint8_t health;             /* of the capacitors, % */
+    uint8_t stage;              /* ZD_POWER_STAGE_ */
+    QEMUTimer *timer;
+    ZdCuts cuts;
+    ZdCut fired;                /* the one that is under way */
+    int64_t armed_ns;
+    QEMUTimer *time_timer;      /* of cuts at a time */
+    ZdFlashActivity seen[ZD_MAX_MEMBERS];   /* has been counted */
+    char *report;               /* JSON, of the last cut; or NULL */
+    /* only while migrating: cuts, fired, report */
+    char *text[3];
+    uint32_t text_len[3];
+} ZdPower;
+
 typedef struct ZdCardState ZdCardState;
 
 struct ZdCard {
@@ -64,6 +92,7 @@ struct ZdCard {
     uint16_t link_status;       /* PCIe link as trained, without faults */
     int32_t bootindex;
     ZdStore *store;
+    ZdPower power;
     ZdFlashCard *timing;        /* what the SSDs share; NULL: timing=off */
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
@@ -107,6 +136,20 @@ void zd_card_update_link(ZdCard *card);
 bool zd_card_set_faults(ZdCard *card, const char *text, Error **errp);
 void zd_card_add_fault_properties(ObjectClass *klass);
 
+/* power.c: the rail.  @cut is what has fired, or NULL. */
+ZdMediaEvent zd_card_media_event;
+void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut);
+void zd_card_restore_power(ZdCard *card);
+bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp);
+/* From now on is counted what sets cuts off. */
+void zd_card_count_cuts(ZdCard *card);
+bool zd_card_init_power(ZdCard *card, Error **errp);
+void zd_card_exit_power(ZdCard *card);
+
+/* power-object.c */
+extern const VMStateDescription zd_vmstate_power;
+void zd_card_add_power_properties(ObjectClass *klass);
+
 /*
  * rom.c: the file that every card has as option ROM if it is there, or NULL;
  * and the ROM BAR of one card.
@@ -133,7 +176,10 @@ void zd_card_close_state(ZdCard *card);
 /* The machine runs, and the card is under power; or stops. */
 void zd_card_run_state(ZdCard *card);
 void zd_card_stop_state(ZdCard *card, RunState why);
-/* Write the file as it has to be after a crash that comes next. */
+/*
+ * Write the file as it has to be after a crash that comes next: for a card
+ * without power such a crash is no loss.
+ */
 void zd_card_save_state(ZdCard *card);
 /* Migration: the card leaves this QEMU, and enters that one. */
 void zd_card_leave_state(ZdCard *card);

@@ -142,6 +142,9 @@ void zd_card_restore_config(PCIDevice *pci)
 
 uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
 {
+    if (ZDRIVE_R4(pci)->power.off) {
+        return UINT32_MAX >> (32 - 8 * len);
+    }
     if (ranges_overlap(addr, len, CAP_VC, 8)) {
         zd_card_restore_config(pci);
     }
@@ -192,6 +195,9 @@ void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
     unsigned before = power_state(pci);
 
+    if (ZDRIVE_R4(pci)->power.off) {
+        return;
+    }
     if (addr == PCI_COMMAND + 1) {
         /*
          * QEMU looks for a change of "interrupt disable" only with the first

@@ -508,7 +508,7 @@ void zd_card_close_state(ZdCard *card)
 void zd_card_save_state(ZdCard *card)
 {
     if (card->state && card->state->on) {
-        save(card->state, POWER_ON);
+        save(card->state, card->power.off ? POWER_OFF : POWER_ON);
     }
 }
 

@@ -35,7 +35,7 @@ static const ZdSmartAttr sf2582_smart[] = {
      * No dump shows its numbers: flags of the other reserve attributes (5,
      * 196) and a full 100 over threshold 10 (that of 231) are inferred.
      */
-    { 235, ZD_SMART_POCK, 100, 100, 10, 0, ZD_SMART_FIXED },
+    { 235, ZD_SMART_POCK, 100, 100, 10, 0, ZD_SMART_CAPACITOR },
     { 241, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
     { 242, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_READ_GIB },
     { 0 }

@@ -177,6 +177,10 @@ const VMStateDescription zd_vmstate_request = {
         VMSTATE_INT64(media.deadline_ns, ZdRequest),
         VMSTATE_INT32(media.ret, ZdRequest),
         VMSTATE_UINT64(media.error_lba, ZdRequest),
+        VMSTATE_UINT8(media.kind, ZdRequest),
+        VMSTATE_BOOL(media.through, ZdRequest),
+        VMSTATE_UINT64(media.write_seq, ZdRequest),
+        VMSTATE_UINT64(media.flush_seq, ZdRequest),
         VMSTATE_END_OF_LIST()
     },
 };

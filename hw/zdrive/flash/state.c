@@ -164,10 +164,7 @@ static void unit(Cursor *c, ZdFlash *f, ZdUnit *u)
     u64(c, &u->number);
     u32(c, &u->location);
     below(c, &u->bytes, 2 * f->unit_bytes);
-    below(c, &u->count, f->buffer.unit_pages + 1);
-    for (uint32_t i = 0; i < u->count && !c->bad; i++) {
-        below(c, &u->pages[i], f->pages);
-    }
+    u32(c, &u->count);
 }
 
 static void buffer(Cursor *c, ZdFlash *f)
@@ -177,6 +174,10 @@ static void buffer(Cursor *c, ZdFlash *f)
     uint64_t used = 0;
 
     u64(c, &b->number);
+    for (uint32_t i = 0; i < ZD_PROGRAMS_KEPT; i++) {
+        time64(c, &b->time[i].start);
+        time64(c, &b->time[i].end);
+    }
     below(c, &count, ZD_BUFFER_UNITS);
     if (!c->out) {
         b->first = 0;

@@ -76,7 +76,6 @@ static uint64_t flash_memory(const ZdFlash *f)
         bytes += f->sb[i].log.bytes;
     }
     bytes += (f->host.room + f->moved.room) * sizeof(uint32_t);
-    bytes += (ZD_BUFFER_UNITS + 1) * f->buffer.unit_pages * sizeof(uint32_t);
     bytes += f->link.slots * sizeof(ZdSlot);
     bytes += f->nand.channels * f->nand.channel[0].slots * sizeof(ZdSlot);
     bytes += f->p->map_cached * sizeof(uint32_t);

@@ -12,9 +12,6 @@
 #include "qemu/osdep.h"
 #include "internal.h"
 
-/* That one write can touch: 65536 sectors that begin within a page. */
-#define ZD_MAX_PAGES    (65536 * ZD_SECTOR_SIZE / ZD_FLASH_PAGE + 1)
-
 /* Verify reads the medium through a buffer of this size. */
 #define ZD_VERIFY_BYTES         (1024 * 1024)
 
@@ -24,7 +21,7 @@ static void media_arm(ZdMedia *media)
 {
     ZdRequest *first = QTAILQ_FIRST(&media->deadlines);
 
-    if (first) {
+    if (first && !media->frozen) {
         timer_mod(media->timer, first->media.deadline_ns);
     } else {
         timer_del(media->timer);
@@ -42,6 +39,31 @@ static void media_count_late(ZdMedia *media, const ZdMediaOp *op)
     }
 }
 
+/* What the end of a command means for a power cut after it. */
+static void media_settle(ZdMediaOp *op, bool told)
+{
+    ZdVolatile *risk = &op->media->risk;
+    bool good = told && op->ret == 0;
+
+    if (op->write) {
+        zd_volatile_end(risk, op->write, good, op->through);
+        op->write = NULL;
+    }
+    if (op->flush_seq && good) {
+        zd_volatile_flushed(risk, op->flush_seq);
+    }
+    op->flush_seq = 0;
+}
+
+static void media_event(ZdRequest *req, bool ended)
+{
+    ZdMedia *media = req->media.media;
+
+    if (media->event) {
+        media->event(media->event_opaque, media->member, req, ended);
+    }
+}
+
 static void media_finish(ZdRequest *req)
 {
     ZdMediaOp *op = &req->media;
@@ -51,6 +73,8 @@ static void media_finish(ZdRequest *req)
         media_count_late(op->media, op);
     }
     op->media->busy -= op->busy;
+    media_settle(op, true);
+    media_event(req, true);
     op->done(req, op->ret);
 }
 
@@ -60,7 +84,8 @@ static void media_timer(void *opaque)
     int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     ZdRequest *req;
 
-    while ((req = QTAILQ_FIRST(&media->deadlines)) != NULL &&
+    while (!media->frozen &&
+           (req = QTAILQ_FIRST(&media->deadlines)) != NULL &&
            req->media.deadline_ns <= now) {
         QTAILQ_REMOVE(&media->deadlines, req, media.next);
         req->media.waiting = false;
@@ -105,6 +130,11 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->step = NULL;
     op->stepping = false;
     op->ranges = NULL;
+    op->write = NULL;
+    op->write_seq = 0;
+    op->reading_old = false;
+    op->store.quiet = false;
+    op->flush_seq = 0;
 }
 
 /* Reads and writes are what the model calls the depth of the queue. */
@@ -124,15 +154,17 @@ static void media_time(ZdRequest *req, const ZdTiming *t)
     ZdMediaOp *op = &req->media;
     int64_t end = zd_timing(op->media, t);
 
+    op->kind = t->kind;
     op->timed = op->media->flash || op->extra_ns;
     if (op->timed) {
         media_wait(op->media, req, end + op->extra_ns);
     }
+    media_event(req, false);
 }
 
 static void media_time_short(ZdRequest *req)
 {
-    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_SHORT });
+    media_time(req, &(ZdTiming) { .kind = ZD_MEDIA_SHORT });
 }
 
 /* Data */
@@ -147,7 +179,7 @@ static void media_data_end(ZdRequest *req, int ret, uint64_t error_lba)
     op->error_lba = error_lba;
     g_free(op->ranges);
     op->ranges = NULL;
-    if (!op->waiting) {
+    if (!op->waiting && !op->media->frozen) {
         media_finish(req);
     }
 }
@@ -165,6 +197,23 @@ static bool media_forced_end(ZdRequest *req)
     return true;
 }
 
+/* True when a power cut has left sectors of it unreadable; as above. */
+static bool media_bad_end(ZdRequest *req, uint64_t lba, uint32_t sectors)
+{
+    uint64_t first;
+
+    if (!zd_bad_find(&req->media.media->risk, lba, sectors, &first)) {
+        return false;
+    }
+    media_time(req, &(ZdTiming) {
+        .kind = ZD_MEDIA_VERIFY,
+        .lba = lba,
+        .sectors = sectors,
+    });
+    media_data_end(req, -EIO, first);
+    return true;
+}
+
 /* The store is through with a read, a write or a flush. */
 static void media_store_done(void *opaque, int ret)
 {
@@ -173,6 +222,12 @@ static void media_store_done(void *opaque, int ret)
     uint64_t error_lba = op->store.error_offset / ZD_SECTOR_SIZE;
     int dma;
 
+    if (op->write) {
+        zd_volatile_written(&op->media->risk, op->write);
+        if (ret == 0) {
+            zd_bad_clear(&op->media->risk, op->write->lba, op->write->sectors);
+        }
+    }
     dma = zd_dma_end(req, ret == 0);
     if (ret == 0 && dma < 0) {
         ret = dma;
@@ -212,15 +267,58 @@ void zd_media_read(ZdMedia *media, ZdRequest *req, uint64_t lba,
 
     media->sectors_read += sectors;
     media_start_data(media, req, done);
-    if (media_data_begin(req, lba, sectors, true)) {
+    if (!media_bad_end(req, lba, sectors) &&
+        media_data_begin(req, lba, sectors, true)) {
         media_time(req, &(ZdTiming) {
-            .kind = ZD_TIMING_READ,
+            .kind = ZD_MEDIA_READ,
             .lba = lba,
             .sectors = sectors,
         });
         zd_store_read(media->store, media->member, op->offset, &op->iov,
                       &op->store);
     }
+}
+
+static void media_write_now(ZdRequest *req)
+{
+    ZdMediaOp *op = &req->media;
+    ZdMedia *media = op->media;
+
+    op->store.done = media_store_done;
+    zd_store_write(media->store, media->member, op->offset, &op->iov,
+                   op->through, &op->store);
+}
+
+/* What was there has been read; what cannot be read cannot come back. */
+static void media_old_done(void *opaque, int ret)
+{
+    ZdRequest *req = opaque;
+    ZdMediaOp *op = &req->media;
+
+    if (ret < 0) {
+        zd_volatile_forget_old(&op->media->risk, op->write);
+    }
+    op->reading_old = false;
+    op->store.quiet = false;
+    media_write_now(req);
+}
+
+/* Keep what a write covers, before it does, until the SSD has it safe. */
+static void media_write_over(ZdRequest *req)
+{
+    ZdMediaOp *op = &req->media;
+    ZdMedia *media = op->media;
+
+    if (!op->write || !op->write->old) {
+        media_write_now(req);
+        return;
+    }
+    op->reading_old = true;
+    op->store.quiet = true;
+    op->store.done = media_old_done;
+    qemu_iovec_init_buf(&op->old_iov, op->write->old, op->bytes);
+    zd_store_read(media->store, media->member, op->offset, &op->old_iov,
+                  &op->store);
 }
 
 void zd_media_write(ZdMedia *media, ZdRequest *req, uint64_t lba,
@@ -231,15 +329,22 @@ void zd_media_write(ZdMedia *media, ZdRequest *req, uint64_t lba,
     media->sectors_written += sectors;
     media_start_data(media, req, done);
     if (media_data_begin(req, lba, sectors, false)) {
+        if (media->flash) {
+            op->write = zd_volatile_add(&media->risk, media->flash,
+                                        qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL),
+                                        lba, sectors);
+            op->write_seq = op->write->seq;
+        }
         media_time(req, &(ZdTiming) {
-            .kind = ZD_TIMING_WRITE,
+            .kind = ZD_MEDIA_WRITE,
             .lba = lba,
             .sectors = sectors,
             .through = through,
             .iov = &op->iov,
+            .programs = op->write ? op->write->programs : NULL,
         });
-        zd_store_write(media->store, media->member, op->offset, &op->iov,
-                       through, &op->store);
+        op->through = through;
+        media_write_over(req);
     }
 }
 
@@ -252,7 +357,8 @@ void zd_media_flush(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     if (media_forced_end(req)) {
         return;
     }
-    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_FLUSH });
+    op->flush_seq = media->risk.seq;
+    media_time(req, &(ZdTiming) { .kind = ZD_MEDIA_FLUSH });
     op->data_pending = true;
     op->store.done = media_store_done;
     op->store.opaque = req;
@@ -263,7 +369,7 @@ void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
 {
     media_start(media, req, done);
     media_time_short(req);
-    if (!req->media.waiting) {
+    if (!req->media.waiting && !media->frozen) {
         media_finish(req);
     }
 }
@@ -352,11 +458,11 @@ void zd_media_verify(ZdMedia *media, ZdRequest *req, uint64_t lba,
     ZdMediaOp *op = &req->media;
 
     media_start_data(media, req, done);
-    if (media_forced_end(req)) {
+    if (media_forced_end(req) || media_bad_end(req, lba, sectors)) {
         return;
     }
     media_time(req, &(ZdTiming) {
-        .kind = ZD_TIMING_VERIFY,
+        .kind = ZD_MEDIA_VERIFY,
         .lba = lba,
         .sectors = sectors,
     });
@@ -402,8 +508,12 @@ void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
                    unsigned count, ZdMediaDone *done)
 {
     media_start(media, req, done);
+    for (unsigned i = 0; i < count; i++) {
+        zd_volatile_trim(&media->risk, ranges[i].lba, ranges[i].sectors);
+        zd_bad_clear(&media->risk, ranges[i].lba, ranges[i].sectors);
+    }
     media_time(req, &(ZdTiming) {
-        .kind = ZD_TIMING_TRIM,
+        .kind = ZD_MEDIA_TRIM,
         .ranges = ranges,
         .range_count = count,
     });
@@ -416,13 +526,22 @@ void zd_media_erase(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     unsigned n = 0;
 
     media_start(media, req, done);
-    media_time(req, &(ZdTiming) { .kind = ZD_TIMING_ERASE });
+    zd_volatile_clear(&media->risk);
+    media_time(req, &(ZdTiming) { .kind = ZD_MEDIA_ERASE });
     ranges = g_new(ZdRange, media->sectors / UINT32_MAX + 1);
     for (uint64_t lba = 0; lba < media->sectors; lba += ranges[n++].sectors) {
         ranges[n].lba = lba;
         ranges[n].sectors = MIN(media->sectors - lba, UINT32_MAX);
     }
     media_zero(req, ranges, n);
+}
+
+/* Power */
+
+void zd_media_freeze(ZdMedia *media)
+{
+    media->frozen = true;
+    media_arm(media);
 }
 
 /* Migration */
@@ -434,6 +553,7 @@ void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->media = media;
     op->done = done;
     media->busy += op->busy;
+    op->write = zd_volatile_find(&media->risk, op->write_seq);
     if (op->waiting) {
         media_wait(media, req, op->deadline_ns);
     }
@@ -465,7 +585,12 @@ void zd_media_cancel(ZdMedia *media, ZdRequest *req)
         op->data_pending = false;
         zd_store_cancel(media->store, &op->store);
         zd_dma_end(req, false);
+        if (op->write && op->reading_old) {
+            zd_volatile_undone(&media->risk, op->write);
+            op->write = NULL;
+        }
     }
+    media_settle(op, false);
     g_free(op->ranges);
     op->ranges = NULL;
 }
@@ -479,6 +604,8 @@ bool zd_media_init(ZdMedia *media, const ZdMediaConfig *cfg)
         .member = cfg->member,
         .sectors = cfg->sectors,
         .bridge = cfg->bridge,
+        .event = cfg->event,
+        .event_opaque = cfg->event_opaque,
         .class_all = -1,
     };
     if (cfg->flash) {
@@ -492,6 +619,8 @@ bool zd_media_init(ZdMedia *media, const ZdMediaConfig *cfg)
             media->class_all = zd_flash_class_of(media->flash, cfg->stored);
         }
     }
+    zd_volatile_init(&media->risk);
+    media->random = cfg->seed + cfg->member;
     QTAILQ_INIT(&media->deadlines);
     QSLIST_INIT(&media->guards);
     media->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, media_timer, media);
@@ -504,6 +633,7 @@ void zd_media_cleanup(ZdMedia *media)
     assert(QTAILQ_EMPTY(&media->deadlines));
     timer_free(media->timer);
     media->timer = NULL;
+    zd_volatile_cleanup(&media->risk);
     zd_flash_free(media->flash);
     g_free(media->classes);
 }

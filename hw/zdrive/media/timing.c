@@ -45,6 +45,7 @@ static int64_t time_write(ZdMedia *media, const ZdTiming *t)
         .through = t->through,
         .lba = t->lba,
         .sectors = t->sectors,
+        .programs = t->programs,
     };
 
     if (media->class_all >= 0) {
@@ -100,13 +101,13 @@ static int64_t time_short(ZdMedia *media, const ZdTiming *t)
 int64_t zd_timing(ZdMedia *media, const ZdTiming *t)
 {
     static int64_t (*const table[])(ZdMedia *media, const ZdTiming *t) = {
-        [ZD_TIMING_SHORT] = time_short,
-        [ZD_TIMING_READ] = time_read,
-        [ZD_TIMING_WRITE] = time_write,
-        [ZD_TIMING_VERIFY] = time_verify,
-        [ZD_TIMING_FLUSH] = time_flush,
-        [ZD_TIMING_TRIM] = time_trim,
-        [ZD_TIMING_ERASE] = time_erase,
+        [ZD_MEDIA_SHORT] = time_short,
+        [ZD_MEDIA_READ] = time_read,
+        [ZD_MEDIA_WRITE] = time_write,
+        [ZD_MEDIA_VERIFY] = time_verify,
+        [ZD_MEDIA_FLUSH] = time_flush,
+        [ZD_MEDIA_TRIM] = time_trim,
+        [ZD_MEDIA_ERASE] = time_erase,
     };
 
     return media->flash ? table[t->kind](media, t) :

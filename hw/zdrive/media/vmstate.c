@@ -111,6 +111,152 @@ const VMStateInfo zd_vmstate_info_flash_card = {
     .put = put_bridge,
 };
 
+/* Writes that a power cut could take back, and sectors that one has ruined */
+
+static void put_write(QEMUFile *f, const ZdWrite *w)
+{
+    unsigned pages = w->programs ? zd_write_pages(w) : 0;
+
+    qemu_put_be64(f, w->seq);
+    qemu_put_be64(f, w->lba);
+    qemu_put_be32(f, w->sectors);
+    qemu_put_byte(f, w->open | w->acked << 1 | w->durable << 2 |
+                     (w->old != NULL) << 3 | (w->programs != NULL) << 4);
+    for (unsigned i = 0; i < pages; i++) {
+        qemu_put_be64(f, w->programs[i]);
+    }
+    if (w->old) {
+        qemu_put_buffer(f, w->old, (size_t)w->sectors * ZD_SECTOR_SIZE);
+    }
+}
+
+static gint by_page(gconstpointer a, gconstpointer b)
+{
+    return (a > b) - (a < b);
+}
+
+static int put_bad(QEMUFile *f, void *pv, size_t size,
+                   const VMStateField *field, JSONWriter *vmdesc)
+{
+    ZdVolatile *risk = pv;
+    g_autoptr(GList) pages = g_list_sort(g_hash_table_get_keys(risk->bad),
+                                         by_page);
+
+    for (GList *page = pages; page; page = page->next) {
+        qemu_put_byte(f, 1);
+        qemu_put_be32(f, GPOINTER_TO_UINT(page->data));
+        qemu_put_byte(f, GPOINTER_TO_UINT(g_hash_table_lookup(risk->bad,
+                                                              page->data)));
+    }
+    qemu_put_byte(f, 0);
+    return 0;
+}
+
+static int get_bad(QEMUFile *f, void *pv, size_t size,
+                   const VMStateField *field)
+{
+    while (qemu_get_byte(f) == 1) {
+        uint32_t page = qemu_get_be32(f);
+
+        zd_bad_set(pv, page, qemu_get_byte(f));
+    }
+    return 0;
+}
+
+const VMStateInfo zd_vmstate_info_bad = {
+    .name = "zdrive-bad",
+    .get = get_bad,
+    .put = put_bad,
+};
+
+static int put_risk(QEMUFile *f, void *pv, size_t size,
+                    const VMStateField *field, JSONWriter *vmdesc)
+{
+    ZdVolatile *risk = pv;
+    const ZdWrite *w;
+
+    qemu_put_be64(f, risk->seq);
+    QTAILQ_FOREACH(w, &risk->writes, next) {
+        qemu_put_byte(f, 1);
+        put_write(f, w);
+    }
+    qemu_put_byte(f, 0);
+    return put_bad(f, pv, size, field, vmdesc);
+}
+
+/* False when it cannot be one of this medium. */
+static bool get_write(QEMUFile *f, ZdMedia *media, uint64_t *bytes)
+{
+    ZdVolatile *risk = &media->risk;
+    ZdWrite *w = g_new0(ZdWrite, 1);
+    const ZdWrite *last = QTAILQ_LAST(&risk->writes);
+    uint8_t flags;
+
+    w->seq = qemu_get_be64(f);
+    w->lba = qemu_get_be64(f);
+    w->sectors = qemu_get_be32(f);
+    flags = qemu_get_byte(f);
+    w->open = flags & 1;
+    w->acked = flags & 2;
+    w->durable = flags & 4;
+    QTAILQ_INSERT_TAIL(&risk->writes, w, next);
+    if (w->lba >= media->sectors || !w->sectors ||
+        w->sectors > media->sectors - w->lba || w->seq > risk->seq ||
+        (last && w->seq <= last->seq)) {
+        return false;
+    }
+    if (flags & 16) {
+        unsigned pages = zd_write_pages(w);
+
+        if (pages > ZD_MAX_PAGES) {
+            return false;
+        }
+        w->programs = g_new(uint64_t, pages);
+        for (unsigned i = 0; i < pages; i++) {
+            w->programs[i] = qemu_get_be64(f);
+        }
+    } else if (!w->durable) {
+        return false;
+    }
+    if (flags & 8) {
+        size_t size = (size_t)w->sectors * ZD_SECTOR_SIZE;
+
+        *bytes += size;
+        if (!w->programs || *bytes > 2 * ZD_VOLATILE_BYTES) {
+            return false;
+        }
+        w->old = g_malloc(size);
+        risk->bytes += size;
+        return qemu_get_buffer(f, w->old, size) == size;
+    }
+    return qemu_file_get_error(f) == 0;
+}
+
+static int get_risk(QEMUFile *f, void *pv, size_t size,
+                    const VMStateField *field)
+{
+    ZdMedia *media = container_of(pv, ZdMedia, risk);
+    ZdVolatile *risk = pv;
+    uint64_t bytes = 0;
+
+    zd_volatile_clear(risk);
+    risk->seq = qemu_get_be64(f);
+    while (qemu_get_byte(f) == 1) {
+        if (!get_write(f, media, &bytes)) {
+            error_report("zdrive: the stream holds a write that cannot have "
+                         "been");
+            return -EINVAL;
+        }
+    }
+    return get_bad(f, pv, size, field);
+}
+
+static const VMStateInfo risk_info = {
+    .name = "zdrive-risk",
+    .get = get_risk,
+    .put = put_risk,
+};
+
 const VMStateDescription zd_vmstate_media = {
     .name = "zdrive/media",
     .version_id = 1,
@@ -122,6 +268,15 @@ const VMStateDescription zd_vmstate_media = {
         VMSTATE_UINT64(flushes, ZdMedia),
         VMSTATE_UINT64(late, ZdMedia),
         VMSTATE_UINT64(late_max_ns, ZdMedia),
+        VMSTATE_UINT64(random, ZdMedia),
+        VMSTATE_BOOL(frozen, ZdMedia),
+        {
+            .name = "risk",
+            .info = &risk_info,
+            .size = sizeof(ZdVolatile),
+            .offset = offsetof(ZdMedia, risk),
+            .flags = VMS_SINGLE,
+        },
         {
             .name = "flash",
             .info = &flash_info,

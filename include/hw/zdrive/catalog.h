@@ -35,6 +35,7 @@ typedef enum ZdSmartSource {
     ZD_SMART_SOFT_ERRORS,       /* reads that no correction could save */
     ZD_SMART_LIFE_CURVE,        /* value and raw: 100, less if throttled */
     ZD_SMART_LIFE_LEFT,         /* value: % */
+    ZD_SMART_CAPACITOR,         /* value and raw: charge, % */
 } ZdSmartSource;
 
 typedef struct ZdSmartAttr {

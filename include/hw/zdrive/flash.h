@@ -126,6 +126,8 @@ typedef struct ZdFlashCmd {
     /* write: how well each 4 KiB page touched compresses; or for all */
     const uint8_t *classes;
     uint8_t class_all;
+    /* write, out if not NULL: the program that carries each page's end */
+    uint64_t *programs;
     int64_t data_ns;                /* out: when its data begins to move */
 } ZdFlashCmd;
 
@@ -183,15 +185,41 @@ uint32_t zd_flash_class_bytes(const ZdFlash *f, uint8_t class);
 uint32_t zd_flash_compressed_bytes(const void *page);
 
 /*
- * What a power cut at this moment would lose: each page that has been accepted
- * and is not yet in NAND, grouped by the program operation that carries it.
- * @end_ns is INT64_MAX for what has not been sent to NAND.
+ * How far a program operation is, by the number that zd_flash_submit() gave.
+ * Until its end, what it carries is in the write buffer alone.
  */
-typedef void ZdFlashUnstable(void *opaque, uint64_t program, int64_t start_ns,
-                             int64_t end_ns, const uint32_t *pages,
-                             unsigned count);
-void zd_flash_unstable(ZdFlash *f, int64_t now, ZdFlashUnstable *each,
-                       void *opaque);
+typedef enum ZdFlashStage {
+    ZD_FLASH_BUFFERED,              /* not begun */
+    ZD_FLASH_PROGRAMMING,           /* the NAND page is neither old nor new */
+    ZD_FLASH_IN_NAND,
+} ZdFlashStage;
+
+ZdFlashStage zd_flash_stage(const ZdFlash *f, uint64_t program, int64_t now);
+/* The first program that is not in NAND at @now. */
+uint64_t zd_flash_first_unstable(const ZdFlash *f, int64_t now);
+/* Program operations that the write buffer has room for. */
+uint32_t zd_flash_buffer_programs(const ZdFlash *f);
+
+/* What has been reserved last, for those who wait for a moment of it. */
+typedef struct ZdFlashActivity {
+    uint64_t programs;              /* for the host, given to NAND so far */
+    int64_t program_start, program_end;
+    uint64_t erases;                /* of superblocks, reserved so far */
+    int64_t erase_start, erase_end;
+    bool collecting;
+} ZdFlashActivity;
+
+void zd_flash_activity(const ZdFlash *f, ZdFlashActivity *out);
+
+/* @count more blocks have gone bad. */
+void zd_flash_retire(ZdFlash *f, uint64_t count);
+
+/*
+ * The power is gone at @now: nothing is in flight any more, the buffer is
+ * empty.  The map keeps what was written; what is lost of the data is the
+ * caller's to say.
+ */
+void zd_flash_power_cut(ZdFlash *f, int64_t now);
 
 /* State of the map for one 4 KiB page. */
 bool zd_flash_mapped(const ZdFlash *f, uint64_t page);

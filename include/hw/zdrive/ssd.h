@@ -36,6 +36,23 @@ typedef struct ZdSsdConfig {
  */
 bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
 
+/* The supply begins to fail: no command ends any more. */
+void zd_ssd_supply_fails(ZdSsd *ssd);
+/* It is gone, and the SSD with it. */
+void zd_ssd_power_off(ZdSsd *ssd, ZdLoss loss, ZdCutReport *report);
+/* It is back; returns the ns until the SSD answers. */
+int64_t zd_ssd_power_on(ZdSsd *ssd);
+/* Charge of the capacitors in percent, if it has any. */
+void zd_ssd_set_capacitor(ZdSsd *ssd, unsigned health);
+/* Whether it hits this one, by the seed. */
+bool zd_ssd_chance(ZdSsd *ssd, uint32_t one_in);
+void zd_ssd_grow_bad_blocks(ZdSsd *ssd, uint64_t count);
+/* One more of the faults, in their grammar. */
+void zd_ssd_add_fault(ZdSsd *ssd, const char *fault);
+/* ATA opcode, first sector and sectors of @req. */
+uint8_t zd_ssd_describe(ZdSsd *ssd, const ZdRequest *req, uint64_t *lba,
+                        uint32_t *sectors);
+
 /* What its timing comes from, NULL with timing=off. */
 ZdFlash *zd_ssd_flash(const ZdSsd *ssd);
 

@@ -63,6 +63,13 @@ const VMStateDescription zd_vmstate_ssd_kept = {
         VMSTATE_UINT64(media.sectors_written, ZdSsd),
         VMSTATE_UINT64(media.sectors_trimmed, ZdSsd),
         VMSTATE_UINT64(media.flushes, ZdSsd),
+        {
+            .name = "media.bad",
+            .info = &zd_vmstate_info_bad,
+            .size = sizeof(ZdVolatile),
+            .offset = offsetof(ZdSsd, media.risk),
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_UINT64(kept_sectors, ZdSsd),
         VMSTATE_BOOL(smart_enabled, ZdSsd),
         VMSTATE_BOOL(smart_autosave, ZdSsd),
@@ -116,7 +123,8 @@ void zd_ssd_kept_begin(ZdSsd *ssd, const char *firmware, bool lost,
 
 void zd_ssd_kept_end(ZdSsd *ssd)
 {
-    bool powered = !(ssd->link->down & (ZD_LINK_UNPLUGGED | ZD_LINK_MISSING));
+    bool powered = !(ssd->link->down & (ZD_LINK_UNPLUGGED | ZD_LINK_MISSING |
+                                        ZD_LINK_UNPOWERED));
 
     /* ACS-2 7.50.6: only STANDBY IMMEDIATE and SLEEP prepare for it */
     ssd->unsafe_off += powered && ssd->power < ZD_POWER_STANDBY;

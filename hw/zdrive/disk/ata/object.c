@@ -44,19 +44,21 @@ static void set_link(Object *obj, const char *value, Error **errp)
 {
     ZdSsd *ssd = ZDRIVE_SSD(obj);
     bool up = !strcmp(value, "up");
+    ZdCutReport report;
+    bool pulled;
 
     if (!up && strcmp(value, "down")) {
         error_setg(errp, "link '%s' is unknown; it is one of: up down", value);
         return;
     }
-    if (!up && zd_link_present(ssd->link)) {
-        ssd->link_losses++;
-        /* ACS-2 7.50.6: only STANDBY IMMEDIATE and SLEEP prepare for it */
-        ssd->unsafe_off += ssd->power < ZD_POWER_STANDBY;
-    }
+    pulled = !up && zd_link_present(ssd->link);
     timer_del(ssd->return_timer);
     zd_link_set_down(ssd->link, ZD_LINK_DROPPED, false);
     zd_link_set_down(ssd->link, ZD_LINK_UNPLUGGED, !up);
+    if (pulled) {
+        ssd->link_losses++;
+        zd_ata_lose_power(ssd, ZD_LOSS_RANDOM, &report);
+    }
 }
 
 static char *get_link(Object *obj, Error **errp)

@@ -93,6 +93,9 @@ static Attribute attribute(const ZdSsd *ssd, const ZdSmartAttr *attr,
     case ZD_SMART_LIFE_LEFT:
         a.value = n->life_left_percent;
         break;
+    case ZD_SMART_CAPACITOR:
+        a.raw = a.value = ssd->capacitor;
+        break;
     case ZD_SMART_TEMPERATURE:
     case ZD_SMART_FIXED:
         break;

@@ -28,6 +28,7 @@ bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
     pstrcpy(ssd->given_firmware, sizeof(ssd->given_firmware), cfg->firmware);
     pstrcpy(ssd->serial, sizeof(ssd->serial), cfg->serial);
 
+    ssd->capacitor = 100;
     ssd->smart_enabled = true;
     ssd->smart_autosave = true;
     ssd->sec_master_id = 0xfffe;
