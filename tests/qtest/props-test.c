@@ -104,6 +104,13 @@ static const Bad bad[] = {
     { "firmware-ascii", "firmware=2\xc2\xb2", { "firmware", "ASCII" } },
     { "wwn-text", "wwn=unique", { "wwn" } },
     { "seed-text", "seed=random", { "seed" } },
+    { "state-no-folder", "state=/nowhere/zd.state",
+      { "/nowhere", "make it, or give another name" } },
+    { "state-slash", "state=/tmp/none/", { "/tmp/none/", "another name" } },
+    { "state-folder", "state=/tmp", { "/tmp", "another name" } },
+    { "state-device", "state=/dev/null", { "/dev/null", "regular file" } },
+    { "state-read-only", "state=/proc/zd.state",
+      { "/proc/zd.state", "folder writable" } },
     { "unknown", "colour=blue", { "colour" } },
     { "romfile", "romfile=/nowhere/rom.bin", { "/nowhere/rom.bin" } },
 };

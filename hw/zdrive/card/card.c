@@ -5,6 +5,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/cutils.h"
+#include "qemu/error-report.h"
 #include "qapi/error.h"
 #include "hw/qdev-properties.h"
 #include "hw/qdev-properties-system.h"
@@ -74,6 +75,25 @@ static bool make_ssds(ZdCard *card, Error **errp)
     return true;
 }
 
+/* SSDs as new, or as the state file says. */
+static bool power_up(ZdCard *card, Error **errp)
+{
+    bool as_new;
+
+    if (!make_ssds(card, errp)) {
+        return false;
+    }
+    if (!zd_card_open_state(card, &as_new, errp)) {
+        free_ssds(card);
+        return false;
+    }
+    if (as_new) {
+        free_ssds(card);
+        make_ssds(card, &error_abort);
+    }
+    return true;
+}
+
 static bool open_store(ZdCard *card, Error **errp)
 {
     ZdStoreConfig cfg = {
@@ -96,6 +116,11 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     for (i = 0; !running && i < card->plan.product->ssds; i++) {
         zd_link_settle(&card->link[i]);
     }
+    if (running) {
+        zd_card_run_state(card);
+    } else {
+        zd_card_stop_state(card, state);
+    }
 }
 
 static void zd_card_exit(PCIDevice *pci)
@@ -103,6 +128,7 @@ static void zd_card_exit(PCIDevice *pci)
     ZdCard *card = ZDRIVE_R4(pci);
 
     qemu_del_vm_change_state_handler(card->vm_state);
+    zd_card_close_state(card);
     zd_card_exit_power(card);
     mv_bridge_cleanup(&card->bridge);
     free_ssds(card);
@@ -125,7 +151,7 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     }
     if (!zd_card_init_rom(card, errp) || !zd_card_open_flash(card, errp) ||
         !zd_card_open_journal(card, errp) || !open_store(card, errp) ||
-        !make_ssds(card, errp)) {
+        !power_up(card, errp)) {
         zd_store_free(card->store);
         card->store = NULL;
         zd_card_close_journal(card);
@@ -143,6 +169,10 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         (card->props.faults &&
          !zd_card_set_faults(card, card->props.faults, errp))) {
         zd_card_exit(pci);
+        return;
+    }
+    if (runstate_is_running()) {
+        zd_card_run_state(card);
     }
 }
 
@@ -185,6 +215,7 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_UINT64("seed", ZdCard, props.seed, 0),
     DEFINE_PROP_STRING("timing", ZdCard, props.timing),
     DEFINE_PROP_STRING("compress", ZdCard, props.compress),
+    DEFINE_PROP_STRING("state", ZdCard, props.state),
     DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
     DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
     DEFINE_PROP_STRING("journal", ZdCard, props.journal),
@@ -226,6 +257,9 @@ static const struct {
     { "compress", "what the SSDs' compression makes of the data: real, what "
                   "it is, or fixed:X, X of it is stored, 0 to 1; concerns "
                   "speed and wear only (default real)" },
+    { "state", "file that keeps wear, mapping, SMART, passwords and power "
+               "history of the SSDs from one QEMU to the next; made if it is "
+               "missing (default: none, each QEMU has new SSDs)" },
     { "rom-view", "what the option ROM shows as disks: volume, the RAID-0 of "
                   "all SSDs, or members, each SSD (default volume, or what "
                   "the flash says)" },
@@ -239,6 +273,7 @@ static const struct {
 static int zd_card_pre_save(void *opaque)
 {
     zd_card_restore_config(PCI_DEVICE(opaque));
+    zd_card_leave_state(opaque);
     return 0;
 }
 
@@ -251,8 +286,15 @@ static int zd_card_pre_load(void *opaque)
 
 static int zd_card_post_load(void *opaque, int version_id)
 {
+    Error *err = NULL;
+
     zd_card_update_link(opaque);
     zd_journal_loaded(((ZdCard *)opaque)->journal);
+    if (!zd_card_enter_state(opaque, &err)) {
+        error_prepend(&err, "zdrive: ");
+        error_report_err(err);
+        return -EINVAL;
+    }
     return 0;
 }
 

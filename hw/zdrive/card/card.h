@@ -7,6 +7,7 @@
 #define HW_ZDRIVE_CARD_H
 
 #include "hw/pci/pci.h"
+#include "sysemu/runstate.h"
 #include "hw/zdrive/catalog.h"
 #include "hw/zdrive/card/cuts.h"
 #include "hw/zdrive/link.h"
@@ -32,6 +33,7 @@ typedef struct ZdCardProps {
     uint64_t seed;
     char *timing;
     char *compress;
+    char *state;
     char *faults;               /* only until the card is realized */
     char *power_cut;            /* ... as well */
     char *rom_view;
@@ -80,6 +82,8 @@ typedef struct ZdPower {
     uint32_t text_len[3];
 } ZdPower;
 
+typedef struct ZdCardState ZdCardState;
+
 struct ZdCard {
     PCIDevice parent_obj;
 
@@ -96,6 +100,7 @@ struct ZdCard {
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
     VMChangeStateEntry *vm_state;
+    ZdCardState *state;         /* NULL: without a file */
 };
 
 extern const TypeInfo zd_card_type_info;
@@ -110,6 +115,10 @@ bool zd_card_plan(const char *type, const ZdCardProps *props,
 
 /* vmstate.c: what the stream says about the card; opaque is a ZdCard. */
 extern const VMStateInfo zd_card_identity;
+/* What makes a card another one, a line for each; free with g_free(). */
+char *zd_card_describe(const ZdCard *card);
+/* "has X, this one has Y" of two such texts, or NULL. */
+char *zd_card_differs(const char *here, const char *there);
 
 /*
  * pci-config.c: identity and capability chain of real-cards.md 1.2.  Returns
@@ -162,5 +171,26 @@ bool zd_card_load_flash(ZdCard *card, Error **errp);
 bool zd_card_open_journal(ZdCard *card, Error **errp);
 void zd_card_close_journal(ZdCard *card);
 void zd_card_add_journal_properties(ObjectClass *klass);
+
+/*
+ * state.c: what survives QEMU.  All of it does nothing without the property.
+ *
+ * Load the file into SSDs that have just been made.  *@as_new: it was of no use
+ * and these SSDs are not either, others have to be made.
+ */
+bool zd_card_open_state(ZdCard *card, bool *as_new, Error **errp);
+/* Power goes, or the card has never had any. */
+void zd_card_close_state(ZdCard *card);
+/* The machine runs, and the card is under power; or stops. */
+void zd_card_run_state(ZdCard *card);
+void zd_card_stop_state(ZdCard *card, RunState why);
+/*
+ * Write the file as it has to be after a crash that comes next: for a card
+ * without power such a crash is no loss.
+ */
+void zd_card_save_state(ZdCard *card);
+/* Migration: the card leaves this QEMU, and enters that one. */
+void zd_card_leave_state(ZdCard *card);
+bool zd_card_enter_state(ZdCard *card, Error **errp);
 
 #endif

@@ -118,6 +118,7 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
     json = qobject_to_json(QOBJECT(report));
     power->report = g_string_free(json, false);
     qobject_unref(report);
+    zd_card_save_state(card);
 }
 
 /* What the SSDs come back as. */
@@ -162,6 +163,7 @@ void zd_card_restore_power(ZdCard *card)
             break;
         }
     }
+    zd_card_save_state(card);
 }
 
 static void after_cut(ZdCard *card)

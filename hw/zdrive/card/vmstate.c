@@ -17,18 +17,39 @@ static const char *data_place(const ZdCard *card)
            card->props.member[0] ? "a drive per SSD" : "memory";
 }
 
-/* One line per thing that has to be the same on both sides. */
-static char *describe(const ZdCard *card)
+char *zd_card_describe(const ZdCard *card)
 {
     const ZdCardPlan *plan = &card->plan;
 
     return g_strdup_printf("model %s\n%" PRIu64 " bytes per SSD\n"
-                           "its data in %s\nserial number %s\n"
-                           "world wide name 0x%" PRIx64 "\nfirmware %s\n"
-                           "timing=%s",
+                           "serial number %s\nworld wide name 0x%" PRIx64,
                            plan->product->model, plan->member_bytes,
-                           data_place(card), plan->serial[0], plan->wwn[0],
-                           plan->firmware, plan->timed ? "model" : "off");
+                           plan->serial[0], plan->wwn[0]);
+}
+
+/* One line per thing that has to be the same on both sides. */
+static char *describe(const ZdCard *card)
+{
+    g_autofree char *same = zd_card_describe(card);
+
+    return g_strdup_printf("%s\nits data in %s\nfirmware %s\ntiming=%s",
+                           same, data_place(card), card->plan.firmware,
+                           card->plan.timed ? "model" : "off");
+}
+
+char *zd_card_differs(const char *here, const char *there)
+{
+    g_auto(GStrv) want = g_strsplit(here, "\n", -1);
+    g_auto(GStrv) got = g_strsplit(there, "\n", -1);
+    unsigned i;
+
+    for (i = 0; want[i] && got[i]; i++) {
+        if (strcmp(want[i], got[i])) {
+            return g_strdup_printf("has %s, this one has %s", got[i], want[i]);
+        }
+    }
+    return !want[i] && !got[i] ? NULL :
+           g_strdup("has another number of properties than this one");
 }
 
 static int put_identity(QEMUFile *f, void *pv, size_t size,
@@ -47,22 +68,18 @@ static int get_identity(QEMUFile *f, void *pv, size_t size,
     g_autofree char *here = describe(pv);
     char there[MOST_BYTES + 1] = { 0 };
     unsigned len = qemu_get_be16(f);
-    g_auto(GStrv) want = g_strsplit(here, "\n", -1);
-    g_auto(GStrv) got = NULL;
-    unsigned i;
+    g_autofree char *differs = NULL;
 
     if (len > MOST_BYTES ||
         qemu_get_buffer(f, (uint8_t *)there, len) != len) {
         error_report("zdrive: the stream does not say what card it is of");
         return -EINVAL;
     }
-    got = g_strsplit(there, "\n", -1);
-    for (i = 0; want[i] && got[i]; i++) {
-        if (strcmp(want[i], got[i])) {
-            error_report("zdrive: the card in the stream has %s, this one has "
-                         "%s; give both the same properties", got[i], want[i]);
-            return -EINVAL;
-        }
+    differs = zd_card_differs(here, there);
+    if (differs) {
+        error_report("zdrive: the card in the stream %s; give both the same "
+                     "properties", differs);
+        return -EINVAL;
     }
     return 0;
 }

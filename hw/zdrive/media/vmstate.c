@@ -135,20 +135,13 @@ static gint by_page(gconstpointer a, gconstpointer b)
     return (a > b) - (a < b);
 }
 
-static int put_risk(QEMUFile *f, void *pv, size_t size,
-                    const VMStateField *field, JSONWriter *vmdesc)
+static int put_bad(QEMUFile *f, void *pv, size_t size,
+                   const VMStateField *field, JSONWriter *vmdesc)
 {
     ZdVolatile *risk = pv;
     g_autoptr(GList) pages = g_list_sort(g_hash_table_get_keys(risk->bad),
                                          by_page);
-    const ZdWrite *w;
 
-    qemu_put_be64(f, risk->seq);
-    QTAILQ_FOREACH(w, &risk->writes, next) {
-        qemu_put_byte(f, 1);
-        put_write(f, w);
-    }
-    qemu_put_byte(f, 0);
     for (GList *page = pages; page; page = page->next) {
         qemu_put_byte(f, 1);
         qemu_put_be32(f, GPOINTER_TO_UINT(page->data));
@@ -157,6 +150,38 @@ static int put_risk(QEMUFile *f, void *pv, size_t size,
     }
     qemu_put_byte(f, 0);
     return 0;
+}
+
+static int get_bad(QEMUFile *f, void *pv, size_t size,
+                   const VMStateField *field)
+{
+    while (qemu_get_byte(f) == 1) {
+        uint32_t page = qemu_get_be32(f);
+
+        zd_bad_set(pv, page, qemu_get_byte(f));
+    }
+    return 0;
+}
+
+const VMStateInfo zd_vmstate_info_bad = {
+    .name = "zdrive-bad",
+    .get = get_bad,
+    .put = put_bad,
+};
+
+static int put_risk(QEMUFile *f, void *pv, size_t size,
+                    const VMStateField *field, JSONWriter *vmdesc)
+{
+    ZdVolatile *risk = pv;
+    const ZdWrite *w;
+
+    qemu_put_be64(f, risk->seq);
+    QTAILQ_FOREACH(w, &risk->writes, next) {
+        qemu_put_byte(f, 1);
+        put_write(f, w);
+    }
+    qemu_put_byte(f, 0);
+    return put_bad(f, pv, size, field, vmdesc);
 }
 
 /* False when it cannot be one of this medium. */
@@ -223,12 +248,7 @@ static int get_risk(QEMUFile *f, void *pv, size_t size,
             return -EINVAL;
         }
     }
-    while (qemu_get_byte(f) == 1) {
-        uint32_t page = qemu_get_be32(f);
-
-        zd_bad_set(risk, page, qemu_get_byte(f));
-    }
-    return 0;
+    return get_bad(f, pv, size, field);
 }
 
 static const VMStateInfo risk_info = {

@@ -140,6 +140,8 @@ typedef struct ZdMedia {
 extern const VMStateDescription zd_vmstate_media;
 /* Of a field that is a pointer to a ZdFlashCard. */
 extern const VMStateInfo zd_vmstate_info_flash_card;
+/* Of a field that is a ZdVolatile: only the sectors that are ruined. */
+extern const VMStateInfo zd_vmstate_info_bad;
 
 /* False when the flash model cannot be that large; then there is no medium. */
 bool zd_media_init(ZdMedia *media, const ZdMediaConfig *cfg);

@@ -15,6 +15,8 @@ OBJECT_DECLARE_SIMPLE_TYPE(ZdSsd, ZDRIVE_SSD)
 
 extern const TypeInfo zd_ssd_type_info;
 extern const VMStateDescription zd_vmstate_ssd;
+/* What it keeps without power, but for the flash model. */
+extern const VMStateDescription zd_vmstate_ssd_kept;
 
 /* What makes one SSD different from its neighbours. */
 typedef struct ZdSsdConfig {
@@ -53,6 +55,16 @@ uint8_t zd_ssd_describe(ZdSsd *ssd, const ZdRequest *req, uint64_t *lba,
 
 /* What its timing comes from, NULL with timing=off. */
 ZdFlash *zd_ssd_flash(const ZdSsd *ssd);
+
+/*
+ * Power comes to an SSD that zd_vmstate_ssd_kept was loaded into.  @firmware is
+ * what the card was given; @lost: its power went unexpectedly the last time,
+ * @not_counted: that power cycle is not among those it has counted.
+ */
+void zd_ssd_kept_begin(ZdSsd *ssd, const char *firmware, bool lost,
+                     bool not_counted);
+/* Power goes: an unexpected loss, unless the host has prepared for it. */
+void zd_ssd_kept_end(ZdSsd *ssd);
 
 /* The faults of the SSD; see hw/zdrive/fault.h for the text. */
 bool zd_ssd_set_faults(ZdSsd *ssd, const char *text, Error **errp);

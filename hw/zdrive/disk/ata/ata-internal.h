@@ -152,6 +152,7 @@ struct ZdSsd {
     uint64_t crc_errors;
     int64_t power_on_ns;        /* QEMU_CLOCK_VIRTUAL of the last power-on */
     uint64_t power_on_ms;       /* before that */
+    int64_t kept_ns;            /* when the state file was written */
 
     /* self-test: runs in virtual time, its end is found when one looks */
     uint8_t selftest;           /* running subcommand, 0: none */
@@ -185,6 +186,7 @@ struct ZdSsd {
     uint8_t sec_master[ATA_PASSWORD_LEN];
 
     /* DOWNLOAD MICROCODE */
+    char given_firmware[9];     /* that the user gave the card */
     char new_firmware[9];       /* from the next reset on; empty: none */
     uint8_t *image;             /* what has come so far, or NULL */
     uint32_t image_len;
@@ -429,5 +431,7 @@ void zd_ssd_class_init(ObjectClass *klass, void *data);
 /* vmstate.c */
 uint8_t zd_ata_save(void *dev, const ZdRequest *req);
 bool zd_ata_restore(void *dev, ZdRequest *req, uint8_t resume);
+extern const VMStateDescription zd_vmstate_selftest;
+extern const VMStateDescription zd_vmstate_ssd_host_logs;
 
 #endif

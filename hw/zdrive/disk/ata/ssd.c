@@ -25,6 +25,7 @@ bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
     ssd->wwn = cfg->wwn;
     pstrcpy(ssd->model, sizeof(ssd->model), cfg->model);
     pstrcpy(ssd->firmware, sizeof(ssd->firmware), cfg->firmware);
+    pstrcpy(ssd->given_firmware, sizeof(ssd->given_firmware), cfg->firmware);
     pstrcpy(ssd->serial, sizeof(ssd->serial), cfg->serial);
 
     ssd->capacitor = 100;

@@ -72,7 +72,7 @@ static const VMStateDescription vmstate_settings = {
     },
 };
 
-static const VMStateDescription vmstate_selftest = {
+const VMStateDescription zd_vmstate_selftest = {
     .name = "zdrive/self-test",
     .version_id = 1,
     .minimum_version_id = 1,
@@ -98,7 +98,7 @@ static int host_logs_pre_load(void *opaque)
     return 0;
 }
 
-static const VMStateDescription vmstate_host_logs = {
+const VMStateDescription zd_vmstate_ssd_host_logs = {
     .name = "zdrive/ssd/host-logs",
     .version_id = 1,
     .minimum_version_id = 1,
@@ -178,7 +178,7 @@ const VMStateDescription zd_vmstate_ssd = {
         VMSTATE_INT64(selftest_end_ns, ZdSsd),
         VMSTATE_UINT8(selftest_last, ZdSsd),
         VMSTATE_STRUCT_ARRAY(selftest_log, ZdSsd, ATA_SELFTEST_ENTRIES, 1,
-                             vmstate_selftest, ZdSelftest),
+                             zd_vmstate_selftest, ZdSelftest),
         VMSTATE_UINT8_ARRAY(selective, ZdSsd, ZD_SECTOR_SIZE),
         VMSTATE_UINT16(phy_not_ready, ZdSsd),
         VMSTATE_UINT16(phy_comreset, ZdSsd),
@@ -219,7 +219,7 @@ const VMStateDescription zd_vmstate_ssd = {
         VMSTATE_END_OF_LIST()
     },
     .subsections = (const VMStateDescription * []) {
-        &vmstate_host_logs,
+        &zd_vmstate_ssd_host_logs,
         NULL
     },
 };
