@@ -16,7 +16,7 @@ import pack
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-COMMON = ("hba", "unit", "flash", "ssd")
+COMMON = ("hba", "unit", "flash", "ssd", "words")
 BIOS = ("resident", "int13", "console", "init", "post", "setup",
         "health", "erase")
 BIOS_ASM = ("head", "entry")
