@@ -20,7 +20,7 @@ COMMON = ("hba", "unit", "flash", "ssd", "words")
 BIOS = ("resident", "int13", "console", "init", "post", "setup",
         "health", "erase")
 BIOS_ASM = ("head", "entry")
-UEFI = ("guids", "text", "card", "disk", "driver", "names")
+UEFI = ("guids", "text", "clock", "card", "disk", "driver", "names")
 
 FLAGS = (
     "-std=gnu11", "-Os", "-ffreestanding", "-fno-stack-protector",

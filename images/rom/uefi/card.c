@@ -181,6 +181,7 @@ EFI_STATUS card_open(Card *card)
         restore_pci(card);
         return status;
     }
+    clock_gauge();
     hba_start(&card->hba);
     status = boot_services->CreateEvent(EVT_SIGNAL_EXIT_BOOT_SERVICES,
                                         TPL_NOTIFY, on_exit_boot_services,
