@@ -9,7 +9,7 @@ import bootlib
 import remote
 from zdlib import bootimage, vm
 
-SSDS = 4
+SSDS = 8
 CHUNK = 128
 ERROR = remote.DEVICE_ERROR
 CARD = "/machine/peripheral/zd0"
@@ -32,7 +32,7 @@ def machine(what, **card):
     """A card with an image that firmware finds file systems on."""
     return remote.Remote(what, [
         *bootlib.snapshot("d", bootimage.get(SSDS)), *vm.root_port(),
-        *vm.card(model="cm84", drive="d", **card)],
+        *vm.card(model="cm88", drive="d", **card)],
         accelerator=bootlib.SLOW_ICOUNT)
 
 
@@ -111,6 +111,7 @@ def stop(report, guest):
 def body(report):
     """The volume, then the members, then the end of the firmware."""
     with machine("volume") as guest:
+        guest.ask("c")
         data(report, guest)
         errors(report, guest)
         stop(report, guest)
@@ -121,7 +122,7 @@ def body(report):
     with machine("members", rom_view="members") as guest:
         guest.ask("d")
         found = guest.ask("c")
-        report.ok("members: four disks of the same size", found[2:] ==
+        report.ok("members: eight disks of the same size", found[2:] ==
                   [bootimage.SIZE_MIB * (1 << 20) // 512 // SSDS - 1] * SSDS,
                   found)
         guest.ask("w 2 1234 8")
