@@ -189,7 +189,7 @@ def _initrd(stock):
     """That initramfs; all images have the same."""
     name = kept.digest(*_recipe())
     path = kept.once(INITRAMFS / f"{stock.release}-{name}", "initramfs",
-                     lambda folder: _initrd(stock))
+                     lambda folder: _make_initrd(stock, folder))
     return (path / "initrd").read_bytes()
 
 
