@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """BlockIo of the UEFI driver: data, errors, flush, Stop, ExitBootServices.
 
-remote.c makes the calls, in one machine after the other.  The clock is virtual,
-so that a command that hangs takes no time of the host.
+remote.c makes the calls, in one machine after the other.  The clock is
+virtual, so that a command that hangs takes no time of the host.
 """
 
 import bootlib

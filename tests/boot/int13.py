@@ -21,7 +21,8 @@ SIZE = 64 << 20
 CHUNK = 128
 ROW = 50 * CHUNK
 # Chunks 400 to 405 of the volume, see int13.c.
-FAULTS = (f"ssd0:read-error lba={ROW + 10}", f"ssd1:write-fault lba={ROW + 10}",
+FAULTS = (f"ssd0:read-error lba={ROW + 10}",
+          f"ssd1:write-fault lba={ROW + 10}",
           f"ssd2:crc-error times=2 lba={ROW}-{ROW + CHUNK - 1}",
           f"ssd3:crc-error lba={ROW}-{ROW + CHUNK - 1}",
           f"ssd5:hang times=1 lba={ROW}-{ROW + CHUNK - 1}")

@@ -104,7 +104,7 @@ def roms(report):
 
 
 def filler(number, kib):
-    """A device whose option ROM takes @kib of the ROM area and does nothing."""
+    """A device whose option ROM takes @kib of the ROM area, no more."""
     size = kib << 10
     rom = bytearray(size)
     # its entry is a far return; the PCI data structure is that of a testdev

@@ -18,6 +18,9 @@
 #define PCI_COMMAND     0x04
 #define STALL_US        10000
 
+/* Registers, or memory that the card writes. */
+typedef volatile uint32_t Register;     /* volatile: see above */
+
 static EFI_SYSTEM_TABLE *system_table;
 static EFI_BOOT_SERVICES *services;
 static EFI_HANDLE image;
@@ -272,11 +275,9 @@ static void misuse(void)
     status(io->Reset(io, TRUE));
 }
 
-static volatile uint32_t *core_register(uint8_t *bar, unsigned core,
-                                        uint32_t reg)
+static Register *core_register(uint8_t *bar, unsigned core, uint32_t reg)
 {
-    return (volatile uint32_t *)(bar + MV_CORE_BASE +
-                                 core * MV_CORE_STRIDE + reg);
+    return (Register *)(bar + MV_CORE_BASE + core * MV_CORE_STRIDE + reg);
 }
 
 /*
@@ -288,7 +289,7 @@ static void leave(void)
 {
     UINTN size = 0, map_key, each, i;
     uint32_t version, low;
-    volatile uint32_t *completions[2];
+    Register *completions[2];
     uint8_t *bar, *map;
     unsigned core;
     EFI_STATUS s;
@@ -299,7 +300,7 @@ static void leave(void)
         uint64_t at = *core_register(bar, core, MV_RX_LO);
 
         at |= (uint64_t)*core_register(bar, core, MV_RX_LO + 4) << 32;
-        completions[core] = (volatile uint32_t *)at;
+        completions[core] = (Register *)at;
         number(*core_register(bar, core, MV_PCS) != 0);
     }
     services->GetMemoryMap(&size, NULL, &map_key, &each, &version);
@@ -367,8 +368,6 @@ static void act(const char *words)
     }
     print(" end\r\n");
 }
-
-EFI_STATUS EFIAPI efi_main(EFI_HANDLE handle, EFI_SYSTEM_TABLE *table);
 
 EFI_STATUS EFIAPI efi_main(EFI_HANDLE handle, EFI_SYSTEM_TABLE *table)
 {

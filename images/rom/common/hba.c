@@ -173,26 +173,25 @@ static bool phy_signed_in(Hba *h, unsigned n)
            !(indirect_read(h, core, cfg, MV_CFG_SIG0 + 4) & SIG_LBA_MASK);
 }
 
-uint8_t hba_linked(Hba *h)
+static uint8_t phys_that(Hba *h, bool (*are)(Hba *h, unsigned n))
 {
     uint8_t phys = 0;
     unsigned n;
 
     for (n = 0; n < HBA_PHYS; n++) {
-        phys |= phy_linked(h, n) << n;
+        phys |= are(h, n) << n;
     }
     return phys;
 }
 
+uint8_t hba_linked(Hba *h)
+{
+    return phys_that(h, phy_linked);
+}
+
 uint8_t hba_signed_in(Hba *h)
 {
-    uint8_t phys = 0;
-    unsigned n;
-
-    for (n = 0; n < HBA_PHYS; n++) {
-        phys |= phy_signed_in(h, n) << n;
-    }
-    return phys;
+    return phys_that(h, phy_signed_in);
 }
 
 static void put64(DmaDword *p, uint64_t value)
