@@ -34,13 +34,17 @@ INITRAMFS_MIB = 600
 ESP_MIB = 33
 BIOS_MIB = 1
 
+# bash: for ldd, by which hooks find the libraries of a program.
 INITRAMFS_PACKAGES = (
-    "busybox", "coreutils", "cpio", "dash", "debianutils", "dpkg", "findutils",
-    "grep", "gzip", "initramfs-tools", "klibc-utils", "kmod", "libc-bin",
+    "bash", "busybox", "coreutils", "cpio", "dash", "debianutils", "dpkg",
+    "findutils", "grep", "gzip", "initramfs-tools", "klibc-utils", "kmod", "libc-bin",
     "mawk", "mdadm", "mount", "sed", "udev", "util-linux")
 # Drivers on the way to the root file system.
 MODULES = ("mvsas", "sd_mod", "raid0", "crc32c_generic", "ext4")
-INITRAMFS_SETTINGS = {"modules": "MODULES=list\n", "compress": "COMPRESS=gzip\n"}
+INITRAMFS_SETTINGS = {
+    "modules": "MODULES=list\n",
+    "compress": "COMPRESS=gzip\n",
+}
 # What the owner of a card adds to /etc/initramfs-tools.
 INITRAMFS_FILES = {
     "initramfs-hook": "hooks/zdrive",
