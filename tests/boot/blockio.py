@@ -33,7 +33,7 @@ def machine(what, **card):
     return remote.Remote(what, [
         *bootlib.snapshot("d", bootimage.get(SSDS)), *vm.root_port(),
         *vm.card(model="cm88", drive="d", **card)],
-        accelerator=bootlib.SLOW_ICOUNT)
+        accelerator=bootlib.ICOUNT)
 
 
 def data(report, guest):

@@ -15,10 +15,9 @@ POST = 60
 MENU = 120
 KERNEL = 240
 
-# Virtual time that does not depend on the host.  The slower processor is for
-# guests that mostly wait.
-ICOUNT = ("-accel", "tcg", "-icount", "shift=2,sleep=off")
-SLOW_ICOUNT = ("-accel", "tcg", "-icount", "shift=6,sleep=off")
+# Virtual time that does not depend on the host, with a processor of 16 MIPS: the
+# host has little to do while a guest waits.
+ICOUNT = ("-accel", "tcg", "-icount", "shift=6,sleep=off")
 # A boot sector.  Segments and stack; rdtsc, push both halves; eight hex digits
 # of each by int 10h; halt with interrupts on, so that the console is flushed.
 CLOCK = bytes.fromhex(

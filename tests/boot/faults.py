@@ -81,7 +81,7 @@ def post(name, **card):
     devices = [*bootlib.clock(), *vm.root_port(),
                *vm.card(model="cm84", size=SIZE, **card)]
     with console.Machine(bootlib.name(name.replace(" ", "-")), devices,
-                         accelerator=bootlib.SLOW_ICOUNT) as guest:
+                         accelerator=bootlib.ICOUNT) as guest:
         seconds = bootlib.clock_seconds(guest)
         return guest.text, seconds
 
@@ -112,7 +112,7 @@ def uefi(report):
     """A new start of the driver for each case."""
     devices = [*vm.root_port(), *vm.card(model="cm84", size=SIZE)]
     with remote.Remote("driver", devices,
-                       accelerator=bootlib.SLOW_ICOUNT) as guest:
+                       accelerator=bootlib.ICOUNT) as guest:
         for name, (faults, _) in CASES.items():
             guest.ask("d")
             guest.machine.qmp.ask("qom-set", path="/machine/peripheral/zd0",

@@ -448,9 +448,41 @@ static void test_rest(void)
     }
 }
 
+/* The memory that the ROM keeps is nobody else's. */
+static void test_memory(void)
+{
+    static uint32_t entry[6];
+    Regs r = { 0 };
+    uint32_t top, ebda, ram = 0;
+
+    bios(0x12, &r);
+    top = (r.eax & 0xFFFF) * 1024;
+    ok("12h: what the data area of the BIOS says",
+       top == (far_read(0x413) & 0xFFFF) * 1024, top);
+    ok("12h: some of 640 KiB is taken, not much",
+       top < 0xA0000 - 8 * 1024 && top > 0xA0000 - 32 * 1024, top);
+    ebda = (far_read(0x40E) & 0xFFFF) << 4;
+    ok("the extended data area is above that", ebda >= top && ebda < 0xA0000,
+       ebda);
+    r.ebx = 0;
+    do {
+        r.eax = 0xE820;
+        r.ecx = 20;
+        r.edx = 0x534D4150;
+        r.edi = (uint32_t)entry;
+        bios(0x15, &r);
+        /* usable, and it begins below 640 KiB */
+        if (entry[4] == 1 && !entry[1] && entry[0] < 0xA0000) {
+            ram = entry[0] + entry[2] > ram ? entry[0] + entry[2] : ram;
+        }
+    } while (r.ebx && !(r.flags & CARRY));
+    ok("15h E820h: no more is usable", ram && ram <= top, ram);
+}
+
 void main(void)
 {
     print("\r\nint13: begin\r\n");
+    test_memory();
     test_parameters();
     test_read();
     test_high();

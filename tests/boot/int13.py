@@ -88,7 +88,7 @@ def body(report):
                    bus="pcie.0" if machine == "q35" else "pci.0"),
         "-boot", "order=a"]
     with console.Machine(bootlib.name(), devices, machine=machine,
-                         accelerator=bootlib.SLOW_ICOUNT) as guest:
+                         accelerator=bootlib.ICOUNT) as guest:
         guest.expect("int13: begin", bootlib.POST)
         guest.expect("int13: end", bootlib.POST)
         text = guest.text[guest.text.index("int13: begin"):]
