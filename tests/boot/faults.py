@@ -74,6 +74,8 @@ CASES = {
                             "hang opcode=0xec"),
                        [f"SSD {n} {SILENT}" for n in range(SSDS)]),
 }
+# The ROM finds nothing wrong, and then no read of the first SSD has an end.
+READS_HANG = "ssd0:hang opcode=0x25"
 
 
 def post(name, **card):
@@ -84,6 +86,16 @@ def post(name, **card):
                          accelerator=bootlib.ICOUNT) as guest:
         seconds = bootlib.clock_seconds(guest)
         return guest.text, seconds
+
+
+def prompt(name, faults, words, **options):
+    """What the console says up to the @words of a firmware's prompt."""
+    devices = [*vm.root_port(), *vm.card(model="cm84", size=SIZE,
+                                         faults=faults)]
+    with console.Machine(bootlib.name(name.replace(" ", "-")), devices,
+                         accelerator=bootlib.ICOUNT, **options) as guest:
+        guest.expect(words, bootlib.MENU)
+        return guest.text
 
 
 def judge(report, name, text, shown, seconds):
@@ -108,6 +120,12 @@ def bios(report):
               end - begin)
 
 
+    # POST is over then: the firmware finds nothing to boot
+    text = prompt("reads", READS_HANG, "No bootable device")
+    report.ok("reads hang: the firmware goes on",
+              "Volume: RAID-0 of 4 SSDs" in text, text)
+
+
 def uefi(report):
     """A new start of the driver for each case."""
     devices = [*vm.root_port(), *vm.card(model="cm84", size=SIZE)]
@@ -127,14 +145,12 @@ def uefi(report):
 def shell(report):
     """The firmware as it is reaches its prompt with the worst of them."""
     for name in ("worst", "all hung", "no capacity"):
-        devices = [*vm.root_port(),
-                   *vm.card(model="cm84", size=SIZE, faults=CASES[name][0])]
-        with console.Machine(bootlib.name(name.replace(" ", "-")), devices,
-                             uefi=True) as guest:
-            guest.expect("Shell> ", bootlib.MENU)
-            text = guest.text.replace("\n", "")
-            for words in CASES[name][1]:
-                report.ok(f"{name}: {words}", words in text, text)
+        faults, says = CASES[name]
+        text = prompt(name, faults, "Shell> ", uefi=True).replace("\n", "")
+        for words in says:
+            report.ok(f"{name}: {words}", words in text, text)
+    text = prompt("reads", READS_HANG, "Shell> ", uefi=True)
+    report.ok("reads hang: the firmware goes on", "Z-Drive:" not in text, text)
 
 
 def body(report):
