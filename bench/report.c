@@ -93,7 +93,8 @@ static void report_json(const BenchOptions *o, BenchCard *card,
     if (o->stats) {
         printf(",\"ssds\":[");
         for (unsigned i = 0; i < bench_card_ssds(card); i++) {
-            char *json = zd_flash_stats_json(bench_card_ssd(card, i));
+            ZdFlash *ssd = bench_card_ssd(card, i);
+            char *json = zd_flash_stats_json(&ssd, 1);
 
             printf("%s%s", i ? "," : "", json);
             g_free(json);

@@ -96,7 +96,7 @@ static void in_flight(const char *args)
     qtest_memset(card->qts, buf, 0xdd, TAGS * 4096);
     qtest_memset(card->qts, buf + 2 * TAGS * 4096, 0xdd, TAGS * 4096);
     zt_doorbell(core);
-    qtest_clock_step(card->qts, ZT_COMMAND_NS / 2);
+    qtest_clock_step(card->qts, ZT_IN_FLIGHT_NS);
 
     card = zt_migrate(card, args);
     core = &card->core[0];

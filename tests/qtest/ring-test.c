@@ -63,7 +63,7 @@ static void test_latency(void)
     zt_core_start(&card->core[0]);
     zt_queue(&card->core[0], &cmd);
     zt_doorbell(&card->core[0]);
-    qtest_clock_step(card->qts, ZT_COMMAND_NS - 1);
+    qtest_clock_step(card->qts, ZT_CHEAP_NS - 1);
     g_assert_false(zt_completed(&card->core[0]));
     qtest_clock_step(card->qts, 1);
     g_assert_true(zt_completed(&card->core[0]));
@@ -498,7 +498,7 @@ static void abort_and_look(ZtCore *core, Abort how)
         zt_queue(core, &cmd);
     }
     zt_doorbell(core);
-    qtest_clock_step(card->qts, ZT_COMMAND_NS / 2);
+    qtest_clock_step(card->qts, ZT_IN_FLIGHT_NS);
     do_abort(core, how, phy, slots, ARRAY_SIZE(slots));
 
     for (i = 0; i < ARRAY_SIZE(slots); i++) {

@@ -184,17 +184,20 @@ bool zt_completed(ZtCore *core)
 }
 
 /*
- * One step of virtual time is enough unless the host's block layer works: then
- * the only thing to do is to look again.
+ * A few steps of virtual time are enough for most commands.  Some take seconds
+ * (SECURITY ERASE UNIT), so the steps grow; and when the host's block layer
+ * works, the only thing to do is to look again.
  */
 uint32_t zt_completion(ZtCore *core)
 {
     QTestState *qts = core->card->qts;
     gint64 end = g_get_monotonic_time() + PATIENCE_S * G_USEC_PER_SEC;
+    int64_t step = ZT_COMMAND_NS / 4;
 
     while (!zt_completed(core)) {
         g_assert_cmpint(g_get_monotonic_time(), <, end);
-        qtest_clock_step(qts, ZT_COMMAND_NS / 4);
+        qtest_clock_step(qts, step);
+        step = MIN(step + step / 8, 1000 * ZT_COMMAND_NS);
     }
     core->rx_last = (core->rx_last == MVS_NONE ? 0 : core->rx_last + 1) %
                     core->rx_entries;

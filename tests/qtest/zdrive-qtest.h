@@ -24,8 +24,15 @@
 #define ATA_CHECK_POWER     0xe5
 #define ATA_IDENTIFY        0xec
 
-/* What a command takes with timing=model. */
+/* With timing=model: more than a command takes that does little, ... */
 #define ZT_COMMAND_NS       100000
+/* ... a time after which nothing that has just been started has ended, ... */
+#define ZT_IN_FLIGHT_NS     10000
+/*
+ * ... and what a cm88 takes for a command without data: bridge 2350 + 2000,
+ * link 1200, firmware 16700 + 8000 (catalog/card-zdrive-r4.c, flash-sf2282.c).
+ */
+#define ZT_CHEAP_NS         30250
 
 /* The card where zt_boot() looks for it; properties can follow. */
 #define ZT_DEVFN            QPCI_DEVFN(4, 0)
@@ -132,6 +139,19 @@ void zt_pattern(void *buf, size_t len, uint32_t seed);
 void zt_fill(ZtCard *card, uint64_t addr, size_t len, uint32_t seed);
 void zt_assert_pattern(ZtCard *card, uint64_t addr, size_t len, uint32_t seed);
 void zt_assert_zero(ZtCard *card, uint64_t addr, size_t len);
+
+/*
+ * Properties of SSD @ssd, or of the card with -1.  zt_try_set() returns the
+ * error or NULL; zt_get() the whole reply; zt_count() one number of a struct.
+ */
+char *zt_try_set(ZtCard *card, int ssd, const char *property,
+                 const char *value);
+void zt_set(ZtCard *card, int ssd, const char *property, const char *value);
+QDict *zt_get(ZtCard *card, int ssd, const char *property);
+void zt_assert_get(ZtCard *card, int ssd, const char *property,
+                   const char *value);
+int64_t zt_count(ZtCard *card, int ssd, const char *property,
+                 const char *name);
 
 /* ---- zdrive-driver.c ---- */
 

@@ -82,42 +82,81 @@ static void test_buffer(void)
     zd_flash_free(f);
 }
 
-static void collect(void *opaque, uint64_t program, int64_t start, int64_t end,
-                    const uint32_t *pages, unsigned count)
+/* How many of @count programs are at @stage. */
+static unsigned at_stage(ZdFlash *f, const uint64_t *programs, unsigned count,
+                         int64_t now, ZdFlashStage stage)
 {
-    GHashTable *set = opaque;
+    unsigned n = 0;
 
+    zd_flash_advance(f, now);
     for (unsigned i = 0; i < count; i++) {
-        g_hash_table_add(set, GUINT_TO_POINTER(pages[i] + 1));
+        n += zd_flash_stage(f, programs[i], now) == stage;
     }
+    return n;
 }
 
-/* What a power cut loses: nothing that was flushed, all that was not. */
-static void test_unstable(void)
+/* What a power cut can lose: nothing that was flushed, all that was not. */
+static void test_stages(void)
 {
     ZdFlash *f = new_small(&small_params);
-    g_autoptr(GHashTable) set = g_hash_table_new(NULL, NULL);
-    int64_t end = 0, flushed;
+    uint64_t programs[64];
+    ZdFlashActivity activity;
+    int64_t end = 0, flushed, middle;
 
     for (unsigned i = 0; i < 7; i++) {
-        end = small_write(f, 100 + i, 20, 0);
+        ZdFlashCmd cmd = {
+            .op = ZD_FLASH_WRITE,
+            .lba = (100 + i) * 8,
+            .sectors = 8,
+            .class_all = 20,
+            .programs = &programs[i],
+        };
+
+        end = zd_flash_submit(f, &cmd, 0);
     }
-    zd_flash_unstable(f, end, collect, set);
-    g_assert_cmpuint(g_hash_table_size(set), ==, 7);
+    g_assert_cmpuint(at_stage(f, programs, 7, end, ZD_FLASH_IN_NAND), ==, 0);
+    g_assert_cmpuint(zd_flash_first_unstable(f, end), ==, programs[0]);
     flushed = zd_flash_flush(f, end);
     g_assert_cmpint(flushed, >, end + 500000);
-    g_hash_table_remove_all(set);
-    zd_flash_unstable(f, flushed - 1, collect, set);
-    g_assert_cmpuint(g_hash_table_size(set), >, 0);
-    g_hash_table_remove_all(set);
-    zd_flash_unstable(f, flushed, collect, set);
-    g_assert_cmpuint(g_hash_table_size(set), ==, 0);
+    zd_flash_activity(f, &activity);
+    g_assert_cmpint(activity.program_end, ==, flushed);
+    middle = (activity.program_start + activity.program_end) / 2;
+    g_assert_cmpuint(at_stage(f, programs, 7, middle, ZD_FLASH_PROGRAMMING),
+                     >, 0);
+    g_assert_cmpuint(at_stage(f, programs, 7, flushed - 1, ZD_FLASH_IN_NAND),
+                     <, 7);
+    g_assert_cmpuint(at_stage(f, programs, 7, flushed, ZD_FLASH_IN_NAND), ==,
+                     7);
+    g_assert_cmpuint(zd_flash_first_unstable(f, flushed), >, programs[6]);
+
+    /* a long write: each page is named by the program that ends it */
+    {
+        ZdFlashCmd cmd = {
+            .op = ZD_FLASH_WRITE,
+            .lba = 8000,
+            .sectors = 64 * 8,
+            .class_all = 31,
+            .programs = programs,
+        };
+
+        end = zd_flash_submit(f, &cmd, flushed);
+        for (unsigned i = 1; i < 64; i++) {
+            g_assert_cmpuint(programs[i], >=, programs[i - 1]);
+        }
+        g_assert_cmpuint(programs[63], >, programs[0] + 4);
+    }
+    zd_flash_power_cut(f, end);
+    g_assert_cmpuint(at_stage(f, programs, 64, end, ZD_FLASH_IN_NAND), ==,
+                     64);
 
     /* without a flush the firmware writes a partial page by itself */
-    end = small_write(f, 5, 20, flushed);
+    end = small_write(f, 5, 20, end);
     g_assert_cmpint(zd_flash_next_event(f), >, end);
-    zd_flash_unstable(f, flushed + 20000000, collect, set);
-    g_assert_cmpuint(g_hash_table_size(set), ==, 0);
+    zd_flash_activity(f, &activity);
+    g_assert_cmpuint(at_stage(f, &activity.programs, 1, end,
+                              ZD_FLASH_BUFFERED), ==, 1);
+    g_assert_cmpuint(at_stage(f, &activity.programs, 1, end + 20000000,
+                              ZD_FLASH_IN_NAND), ==, 1);
     zd_flash_free(f);
 }
 
@@ -342,7 +381,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/flash/latency", test_latency);
     g_test_add_func("/flash/buffer", test_buffer);
-    g_test_add_func("/flash/unstable", test_unstable);
+    g_test_add_func("/flash/stages", test_stages);
     g_test_add_func("/flash/torture-incompressible",
                     test_torture_incompressible);
     g_test_add_func("/flash/torture-compressible",

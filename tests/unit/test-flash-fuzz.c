@@ -23,16 +23,6 @@ static uint64_t pick(GRand *rand)
            (uint64_t)g_rand_int(rand) % 120000;
 }
 
-static void none(void *opaque, uint64_t program, int64_t start, int64_t end,
-                 const uint32_t *pages, unsigned count)
-{
-    uint64_t *sum = opaque;
-
-    for (unsigned i = 0; i < count; i++) {
-        *sum += pages[i];
-    }
-}
-
 /* The checksum is not part of the interface; a copy of state.c's. */
 static uint64_t checksum(const uint8_t *data, size_t size)
 {
@@ -86,7 +76,6 @@ static void one_round(unsigned seed)
     ZdFlashOptions options = { .dies = g_rand_int_range(rand, 0, 12) };
     ZdFlash *f;
     int64_t now = 0;
-    uint64_t sum = 0;
 
     params.raise_dies = g_rand_int_range(rand, 0, 9);
     params.idle_collect = g_rand_boolean(rand);
@@ -125,7 +114,11 @@ static void one_round(unsigned seed)
             }
             break;
         case 3:
-            zd_flash_unstable(f, now, none, &sum);
+            g_assert_cmpint(zd_flash_stage(f, zd_flash_first_unstable(f, now),
+                                           now), !=, ZD_FLASH_IN_NAND);
+            if (g_rand_int_range(rand, 0, 20) == 0) {
+                zd_flash_power_cut(f, now);
+            }
             break;
         case 4:
             zd_flash_advance(f, now);
@@ -135,7 +128,7 @@ static void one_round(unsigned seed)
                              cmd.class_all);
             break;
         case 6:
-            g_free(zd_flash_stats_json(f));
+            g_free(zd_flash_stats_json(&f, 1));
             break;
         case 7:
             if (g_rand_int_range(rand, 0, 4) == 0) {

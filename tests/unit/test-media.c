@@ -7,244 +7,16 @@
  * leaves nothing behind.
  */
 #include "qemu/osdep.h"
-#include "qemu/rcu.h"
-#include "exec/memory.h"
 #include "hw/qdev-core.h"
-#include "hw/zdrive/media.h"
+#include "hw/zdrive/catalog.h"
+#include "media-fakes.h"
 
-#define LATENCY_NS      100000
-#define MEMORY_BYTES    (1024 * 1024)
-#define MMIO_BASE       0x80000
-#define MMIO_END        0x81000
-#define HOLE_BASE       0xf0000     /* nothing from here on */
-#define MEDIUM_SECTORS  4096
-
-/* QEMU */
-
-static int64_t now_ns;
-static QEMUTimer *the_timer;
-static uint8_t memory[MEMORY_BYTES];
-static MemoryRegion ram = { .ram = true };
-static MemoryRegion registers;
-static AddressSpace address_space;
-static unsigned maps, unmaps, accesses;
-static uint64_t dirtied;
-/* The IOMMU's tables change between a look and the mapping. */
-static bool moved;
-static uint8_t copy_of_registers[4096];
-
-int use_icount;
-unsigned long rcu_gp_ctr = 1;
-QemuEvent rcu_gp_event;
-QEMUTimerListGroup main_loop_tlg;
-
-struct rcu_reader_data *get_ptr_rcu_reader(void)
-{
-    static struct rcu_reader_data reader = { .depth = 1 };
-
-    return &reader;
-}
-
-void qemu_event_set(QemuEvent *ev)
-{
-}
-
-bool memory_region_is_ram_device(MemoryRegion *mr)
-{
-    return false;
-}
-
-int64_t qemu_clock_get_ns(QEMUClockType type)
-{
-    g_assert_cmpint(type, ==, QEMU_CLOCK_VIRTUAL);
-    return now_ns;
-}
-
-void timer_init_full(QEMUTimer *ts, QEMUTimerListGroup *group,
-                     QEMUClockType type, int scale, int attributes,
-                     QEMUTimerCB *cb, void *opaque)
-{
-    g_assert_cmpint(type, ==, QEMU_CLOCK_VIRTUAL);
-    ts->cb = cb;
-    ts->opaque = opaque;
-    ts->expire_time = -1;
-    the_timer = ts;
-}
-
-void timer_mod(QEMUTimer *ts, int64_t expire_time)
-{
-    ts->expire_time = expire_time;
-}
-
-void timer_del(QEMUTimer *ts)
-{
-    ts->expire_time = -1;
-}
-
-static void turn_clock(int64_t ns)
-{
-    int64_t end = now_ns + ns;
-
-    while (the_timer->expire_time >= 0 && the_timer->expire_time <= end) {
-        now_ns = MAX(now_ns, the_timer->expire_time);
-        the_timer->expire_time = -1;
-        the_timer->cb(the_timer->opaque);
-    }
-    now_ns = end;
-}
-
-MemoryRegion *flatview_translate(FlatView *fv, hwaddr addr, hwaddr *xlat,
-                                 hwaddr *len, bool is_write, MemTxAttrs attrs)
-{
-    if (addr >= HOLE_BASE) {
-        return &registers;
-    }
-    if (addr >= MMIO_BASE && addr < MMIO_END) {
-        *len = MIN(*len, MMIO_END - addr);
-        return &registers;
-    }
-    *len = MIN(*len, (addr < MMIO_BASE ? MMIO_BASE : HOLE_BASE) - addr);
-    return &ram;
-}
-
-void *address_space_map(AddressSpace *as, hwaddr addr, hwaddr *len,
-                        bool is_write, MemTxAttrs attrs)
-{
-    hwaddr xlat;
-
-    g_assert_true(flatview_translate(NULL, addr, &xlat, len, is_write,
-                                     attrs) == &ram);
-    /* two banks, so that an entry over the border maps in two parts */
-    if (addr < 0x20000) {
-        *len = MIN(*len, 0x20000 - addr);
-    }
-    maps++;
-    return moved ? copy_of_registers : memory + addr;
-}
-
-MemoryRegion *memory_region_from_host(void *ptr, ram_addr_t *offset)
-{
-    return ptr == copy_of_registers ? NULL : &ram;
-}
-
-void address_space_unmap(AddressSpace *as, void *buffer, hwaddr len,
-                         bool is_write, hwaddr access_len)
-{
-    unmaps++;
-    dirtied += is_write ? access_len : 0;
-}
-
-MemTxResult address_space_rw(AddressSpace *as, hwaddr addr, MemTxAttrs attrs,
-                             void *buf, hwaddr len, bool is_write)
-{
-    uint8_t *at = memory + addr;
-
-    accesses++;
-    if (addr + len > HOLE_BASE) {
-        return MEMTX_DECODE_ERROR;
-    }
-    g_assert_true(attrs.memory);
-    if (addr >= MMIO_BASE && addr < MMIO_END) {
-        return MEMTX_ACCESS_ERROR;
-    }
-    memcpy(is_write ? at : buf, is_write ? buf : at, len);
-    return MEMTX_OK;
-}
-
-void qemu_iovec_init_external(QEMUIOVector *qiov, struct iovec *iov, int niov)
-{
-    qiov->iov = iov;
-    qiov->niov = niov;
-    qiov->nalloc = -1;
-    qiov->size = 0;
-    for (int i = 0; i < niov; i++) {
-        qiov->size += iov[i].iov_len;
-    }
-}
-
-/* The store */
-
-static uint8_t disk[MEDIUM_SECTORS * 512];
-static bool at_once;
-static int store_ret;
-static ZdStoreOp *pending[64];
-static unsigned npending, cancels, zeroed, store_ops;
-
-static void store_op(ZdStoreOp *op)
-{
-    store_ops++;
-    if (at_once) {
-        op->done(op->opaque, store_ret);
-    } else {
-        pending[npending++] = op;
-    }
-}
-
-static void store_end(void)
-{
-    ZdStoreOp *op = pending[0];
-
-    g_assert_cmpuint(npending, >, 0);
-    memmove(pending, pending + 1, --npending * sizeof(pending[0]));
-    op->done(op->opaque, store_ret);
-}
-
-static void store_rw(uint64_t offset, QEMUIOVector *qiov, bool write)
-{
-    for (int i = 0; i < qiov->niov; i++) {
-        memcpy(write ? disk + offset : qiov->iov[i].iov_base,
-               write ? qiov->iov[i].iov_base : disk + offset,
-               qiov->iov[i].iov_len);
-        offset += qiov->iov[i].iov_len;
-    }
-}
-
-void zd_store_read(ZdStore *store, unsigned member, uint64_t offset,
-                   QEMUIOVector *qiov, ZdStoreOp *op)
-{
-    op->error_offset = offset;
-    store_rw(offset, qiov, false);
-    store_op(op);
-}
-
-void zd_store_write(ZdStore *store, unsigned member, uint64_t offset,
-                    QEMUIOVector *qiov, bool through, ZdStoreOp *op)
-{
-    op->error_offset = offset;
-    store_rw(offset, qiov, true);
-    store_op(op);
-}
-
-void zd_store_zero(ZdStore *store, unsigned member, uint64_t offset,
-                   uint64_t bytes, ZdStoreOp *op)
-{
-    op->error_offset = offset;
-    memset(disk + offset, 0, bytes);
-    zeroed++;
-    store_op(op);
-}
-
-void zd_store_flush(ZdStore *store, unsigned member, ZdStoreOp *op)
-{
-    op->error_offset = 0;
-    store_op(op);
-}
-
-void zd_store_cancel(ZdStore *store, ZdStoreOp *op)
-{
-    cancels++;
-    for (unsigned i = 0; i < npending; i++) {
-        if (pending[i] == op) {
-            memmove(pending + i, pending + i + 1,
-                    (--npending - i) * sizeof(pending[0]));
-            return;
-        }
-    }
-}
+#define LONG_NS         1000000000ll    /* more than any command takes */
 
 /* The tests */
 
 static ZdMedia media;
+static ZdFlashCard *bridge;
 static DeviceState device;
 static unsigned done;
 static int done_ret;
@@ -261,6 +33,11 @@ static void on_done(ZdRequest *req, int ret)
     done_req = req;
 }
 
+static ZdFlashCard *new_bridge(void)
+{
+    return zd_flash_card_new(zd_catalog_find(NULL, "cm88")->card, 0, 0);
+}
+
 static void setup(bool timed, bool now)
 {
     for (unsigned i = 0; i < sizeof(disk); i++) {
@@ -272,7 +49,37 @@ static void setup(bool timed, bool now)
     store_ret = 0;
     at_once = now;
     use_icount = 0;
-    zd_media_init(&media, NULL, 0, MEDIUM_SECTORS, timed);
+    bridge = timed ? new_bridge() : NULL;
+    g_assert_true(zd_media_init(&media, &(ZdMediaConfig) {
+        .sectors = MEDIUM_SECTORS,
+        .flash = timed ? zd_catalog_find(NULL, "cm88")->flash : NULL,
+        .bridge = bridge,
+        .dies = 8,
+        .stored = -1,
+    }));
+}
+
+/* When a card that has done nothing yet ends a read that comes now. */
+static int64_t model_read(uint64_t lba, uint32_t sectors)
+{
+    ZdFlashCard *card = new_bridge();
+    ZdFlash *twin = zd_flash_new(zd_catalog_find(NULL, "cm88")->flash,
+                                 MEDIUM_SECTORS, 0,
+                                 &(ZdFlashOptions) { .dies = 8 });
+    ZdFlashCmd cmd = {
+        .op = ZD_FLASH_READ,
+        .lba = lba,
+        .sectors = sectors,
+        .depth = 1,
+    };
+    int64_t at = zd_flash_card_forward(card, ZD_FLASH_READ, now_ns);
+    int64_t end = zd_flash_submit(twin, &cmd, at);
+
+    end = zd_flash_card_finish(card, ZD_FLASH_READ, sectors * 512,
+                               cmd.data_ns, end);
+    zd_flash_free(twin);
+    zd_flash_card_free(card);
+    return end;
 }
 
 static void teardown(void)
@@ -281,6 +88,7 @@ static void teardown(void)
     g_assert_cmpuint(npending, ==, 0);
     g_assert_true(QSLIST_EMPTY(&media.guards));
     zd_media_cleanup(&media);
+    zd_flash_card_free(bridge);
 }
 
 /* Pairs of base and length, ended by a length of 0. */
@@ -310,31 +118,45 @@ static const dma_addr_t plain[] = { 0x1000, 4096, 0x5000, 4096, 0, 0 };
 static void test_deadline(void)
 {
     ZdRequest *req = request(plain);
+    int64_t expected;
 
     /* data first, deadline last */
     setup(true, true);
+    expected = model_read(8, 16);
     zd_media_read(&media, req, 8, 16, on_done);
     g_assert_cmpuint(done, ==, 0);
     g_assert_cmpmem(memory + 0x1000, 4096, disk + 8 * 512, 4096);
     g_assert_cmpmem(memory + 0x5000, 4096, disk + 16 * 512, 4096);
     g_assert_cmpuint(dirtied, ==, 8192);
-    turn_clock(LATENCY_NS - 1);
+    g_assert_cmpint(expected, >, now_ns + 20000);
+    turn_clock(expected - now_ns - 1);
     g_assert_cmpuint(done, ==, 0);
     turn_clock(1);
     g_assert_cmpuint(done, ==, 1);
     g_assert_cmpint(done_ret, ==, 0);
+    g_assert_cmpuint(media.late, ==, 0);
 
     /* deadline first, data last */
     at_once = false;
     zd_media_read(&media, req, 0, 16, on_done);
-    turn_clock(2 * LATENCY_NS);
+    turn_clock(LONG_NS);
     g_assert_cmpuint(done, ==, 1);
     store_end();
     g_assert_cmpuint(done, ==, 2);
+    g_assert_cmpuint(media.late, ==, 1);
+    g_assert_cmpuint(media.late_max_ns, >, LONG_NS / 2);
+    teardown();
 
-    /* no deadline */
-    media.timed = false;
-    at_once = true;
+    /* no deadline, unless a fault wants one */
+    setup(false, true);
+    req->media.extra_ns = 5000;
+    zd_media_delay(&media, req, on_done);
+    turn_clock(4999);
+    g_assert_cmpuint(done, ==, 0);
+    turn_clock(1);
+    g_assert_cmpuint(done, ==, 1);
+    req->media.extra_ns = 0;
+    done = 2;
     zd_media_flush(&media, req, on_done);
     zd_media_delay(&media, req, on_done);
     g_assert_cmpuint(done, ==, 4);
@@ -363,10 +185,13 @@ static void test_chain(void)
     chain_left = 9;
     zd_media_write(&media, req, 0, 8, false, on_done_chain);
     zd_media_read(&media, other, 0, 8, on_done);
-    turn_clock(LATENCY_NS);
+    turn_clock(MAX(req->media.deadline_ns, other->media.deadline_ns) - now_ns);
     g_assert_cmpuint(done, ==, 2);
-    turn_clock(9 * LATENCY_NS);
+    for (unsigned i = 0; i < 9; i++) {
+        turn_clock(LONG_NS);
+    }
     g_assert_cmpuint(done, ==, 11);
+    g_assert_cmpuint(media.busy, ==, 0);
     g_assert_cmpuint(media.sectors_written, ==, 80);
     teardown();
     release(req);
@@ -503,7 +328,7 @@ static void test_trim_verify(void)
             store_end();
         }
         g_assert_cmpuint(done, ==, 0);
-        turn_clock(LATENCY_NS);
+        turn_clock(LONG_NS);
         g_assert_cmpuint(done, ==, 1);
         g_assert_cmpuint(zeroed, ==, 3);
         g_assert_cmpuint(media.sectors_trimmed, ==, 6);
@@ -515,14 +340,14 @@ static void test_trim_verify(void)
         while (npending) {
             store_end();
         }
-        turn_clock(LATENCY_NS);
+        turn_clock(LONG_NS);
         g_assert_cmpuint(done, ==, 2);
         g_assert_cmpuint(store_ops, ==, 2);
         teardown();
     }
-    zd_media_init(&media, NULL, 0, MEDIUM_SECTORS, false);
+    setup(false, true);
     zd_media_trim(&media, req, NULL, 0, on_done);
-    g_assert_cmpuint(done, ==, 3);
+    g_assert_cmpuint(done, ==, 1);
     teardown();
     release(req);
 }
@@ -546,7 +371,7 @@ static void test_cancel(void)
     zd_media_cancel(&media, a);         /* a second time is nothing */
     zd_media_cancel(&media, b);         /* half of its ranges */
     g_assert_cmpuint(cancels, ==, 2);
-    turn_clock(LATENCY_NS);
+    turn_clock(LONG_NS);
     g_assert_cmpuint(done, ==, 1);
     g_assert_true(done_req == c);
 
@@ -554,12 +379,74 @@ static void test_cancel(void)
     zd_media_delay(&media, a, on_done);
     zd_media_cancel(&media, a);
     g_assert_cmpint(the_timer->expire_time, ==, -1);
-    turn_clock(LATENCY_NS);
+    turn_clock(LONG_NS);
     g_assert_cmpuint(done, ==, 1);
     teardown();
     release(a);
     release(b);
     release(c);
+}
+
+/* DuraWrite looks at the data, wherever it lies and however it begins. */
+static void test_classes(void)
+{
+    static const dma_addr_t pieces[] = {
+        0x1200, 0x800, 0x3000, 0x1800, 0x9000, 0x1000, 0, 0,
+    };
+    ZdRequest *req = request(pieces);
+    g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+    ZdFlashCounters n;
+    uint64_t stored;
+
+    setup(true, true);
+    for (unsigned i = 0; i < 0x3000; i++) {
+        memory[0x3000 + i] = g_rand_int(rand);
+    }
+    memset(memory + 0x9000, 0, 0x1000);
+    /* pages: half of one AAh; noise; half noise, half zeros; half of zeros */
+    zd_media_write(&media, req, 4, 4 + 12 + 8, false, on_done);
+    turn_clock(LONG_NS);
+    g_assert_cmpuint(done, ==, 1);
+    zd_media_counters(&media, &n);
+    g_assert_cmpuint(n.host_written_bytes, ==, 0x3000);
+    stored = n.host_stored_bytes - 2 * zd_flash_class_bytes(media.flash, 0) -
+             zd_flash_class_bytes(media.flash, 31);
+    g_assert_cmpuint(stored, >=, 0x800);
+    g_assert_cmpuint(stored, <=, 0x900);
+    teardown();
+
+    /* compress=fixed:0.5 looks at nothing */
+    setup(true, true);
+    media.class_all = 16;
+    zd_media_write(&media, req, 4, 24, false, on_done);
+    turn_clock(LONG_NS);
+    zd_media_counters(&media, &n);
+    g_assert_cmpuint(n.host_stored_bytes, ==,
+                     4 * zd_flash_class_bytes(media.flash, 16));
+    teardown();
+    release(req);
+}
+
+/* SECURITY ERASE: nothing is mapped, nothing is left, and it takes time. */
+static void test_erase(void)
+{
+    ZdRequest *req = request(plain);
+
+    setup(true, true);
+    zd_media_write(&media, req, 0, 16, false, on_done);
+    turn_clock(LONG_NS);
+    g_assert_true(zd_flash_mapped(media.flash, 1));
+    zd_media_erase(&media, req, on_done);
+    turn_clock(LONG_NS);
+    g_assert_cmpuint(done, ==, 1);
+    turn_clock(LONG_NS + LONG_NS);
+    g_assert_cmpuint(done, ==, 2);
+    g_assert_false(zd_flash_mapped(media.flash, 1));
+    for (unsigned i = 0; i < MEDIUM_SECTORS * 512; i++) {
+        g_assert_cmpuint(disk[i], ==, 0);
+    }
+    teardown();
+    release(req);
 }
 
 int main(int argc, char **argv)
@@ -573,5 +460,7 @@ int main(int argc, char **argv)
     g_test_add_func("/media/errors", test_errors);
     g_test_add_func("/media/trim-verify", test_trim_verify);
     g_test_add_func("/media/cancel", test_cancel);
+    g_test_add_func("/media/classes", test_classes);
+    g_test_add_func("/media/erase", test_erase);
     return g_test_run();
 }

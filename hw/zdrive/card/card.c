@@ -13,11 +13,26 @@
 #include "sysemu/sysemu.h"
 #include "hw/zdrive/card/card.h"
 
-static void make_ssds(ZdCard *card)
+static void free_ssds(ZdCard *card)
+{
+    for (unsigned i = 0; i < ZD_MAX_MEMBERS; i++) {
+        if (card->ssd[i]) {
+            object_unparent(OBJECT(card->ssd[i]));
+            card->ssd[i] = NULL;
+        }
+    }
+    zd_flash_card_free(card->timing);
+    card->timing = NULL;
+}
+
+static bool make_ssds(ZdCard *card, Error **errp)
 {
     const ZdCardPlan *plan = &card->plan;
     unsigned i;
 
+    if (plan->timed) {
+        card->timing = zd_flash_card_new(plan->product->card, 0, 0);
+    }
     for (i = 0; i < plan->product->ssds; i++) {
         g_autofree char *name = g_strdup_printf("ssd%u", i);
         ZdSsdConfig cfg = {
@@ -25,10 +40,18 @@ static void make_ssds(ZdCard *card)
             .model = plan->product->ssd_model,
             .firmware = plan->firmware,
             .wwn = plan->wwn[i],
-            .sectors = plan->member_bytes / ZD_SECTOR_SIZE,
-            .store = card->store,
-            .member = i,
-            .timed = plan->timed,
+            .media = {
+                .store = card->store,
+                .member = i,
+                .sectors = plan->member_bytes / ZD_SECTOR_SIZE,
+                .flash = plan->timed ? plan->product->flash : NULL,
+                .dies = plan->dies,
+                .seed = card->props.seed + i,
+                .bridge = card->timing,
+                .stored = plan->stored,
+                .event = zd_card_media_event,
+                .event_opaque = card,
+            },
             .seed = card->props.seed,
         };
 
@@ -37,8 +60,16 @@ static void make_ssds(ZdCard *card)
         object_property_add_child(OBJECT(card), name, OBJECT(card->ssd[i]));
         object_unref(OBJECT(card->ssd[i]));
         zd_link_init(&card->link[i], i);
-        zd_ssd_setup(card->ssd[i], &cfg, &card->link[i]);
+        if (!zd_ssd_setup(card->ssd[i], &cfg, &card->link[i])) {
+            error_setg(errp, "an SSD of %" PRIu64 " bytes is more than the "
+                       "flash model of the %s has room for; use timing=off "
+                       "or less", plan->member_bytes, plan->product->model);
+            free_ssds(card);
+            return false;
+        }
+        zd_ssd_set_capacitor(card->ssd[i], card->power.health);
     }
+    return true;
 }
 
 static bool open_store(ZdCard *card, Error **errp)
@@ -68,13 +99,11 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
 static void zd_card_exit(PCIDevice *pci)
 {
     ZdCard *card = ZDRIVE_R4(pci);
-    unsigned i;
 
     qemu_del_vm_change_state_handler(card->vm_state);
+    zd_card_exit_power(card);
     mv_bridge_cleanup(&card->bridge);
-    for (i = 0; i < card->plan.product->ssds; i++) {
-        object_unparent(OBJECT(card->ssd[i]));
-    }
+    free_ssds(card);
     zd_store_free(card->store);
     zd_card_exit_config(pci);
 }
@@ -96,7 +125,11 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
         zd_card_exit_config(pci);
         return;
     }
-    make_ssds(card);
+    if (!make_ssds(card, errp)) {
+        zd_store_free(card->store);
+        zd_card_exit_config(pci);
+        return;
+    }
     for (i = 0; i < card->plan.product->ssds; i++) {
         links[i] = &card->link[i];
     }
@@ -104,7 +137,7 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     card->vm_state = qemu_add_vm_change_state_handler(vm_state_changed, card);
     zd_faults_init(&card->bridge.faults, ZD_FAULT_OF_CARD,
                    card->props.seed + ZD_MAX_MEMBERS);
-    if (!zd_card_load_flash(card, errp) ||
+    if (!zd_card_init_power(card, errp) || !zd_card_load_flash(card, errp) ||
         (card->props.faults &&
          !zd_card_set_faults(card, card->props.faults, errp))) {
         zd_card_exit(pci);
@@ -116,12 +149,19 @@ static void zd_card_reset_hold(Object *obj)
     ZdCard *card = ZDRIVE_R4(obj);
 
     zd_card_reset_config(card);
-    mv_bridge_reset(&card->bridge);
+    if (card->power.off) {
+        mv_bridge_sleep(&card->bridge);
+    } else {
+        mv_bridge_reset(&card->bridge);
+    }
 }
 
 static void zd_card_finalize(Object *obj)
 {
-    g_free(ZDRIVE_R4(obj)->props.faults);
+    ZdCard *card = ZDRIVE_R4(obj);
+
+    g_free(card->props.faults);
+    g_free(card->props.power_cut);
 }
 
 static Property zd_card_properties[] = {
@@ -142,6 +182,7 @@ static Property zd_card_properties[] = {
     DEFINE_PROP_UINT64("wwn", ZdCard, props.wwn, 0),
     DEFINE_PROP_UINT64("seed", ZdCard, props.seed, 0),
     DEFINE_PROP_STRING("timing", ZdCard, props.timing),
+    DEFINE_PROP_STRING("compress", ZdCard, props.compress),
     DEFINE_PROP_STRING("rom-view", ZdCard, props.rom_view),
     DEFINE_PROP_DRIVE("flash", ZdCard, props.flash),
     DEFINE_PROP_END_OF_LIST(),
@@ -179,6 +220,9 @@ static const struct {
     { "seed", "start of every random choice (default 0)" },
     { "timing", "model: each command takes the SSD's time in virtual time; "
                 "off: as fast as the host (default model)" },
+    { "compress", "what the SSDs' compression makes of the data: real, what "
+                  "it is, or fixed:X, X of it is stored, 0 to 1; concerns "
+                  "speed and wear only (default real)" },
     { "rom-view", "what the option ROM shows as disks: volume, the RAID-0 of "
                   "all SSDs, or members, each SSD (default volume, or what "
                   "the flash says)" },
@@ -223,9 +267,17 @@ static const VMStateDescription zd_card_vmstate = {
         VMSTATE_PCI_DEVICE(parent_obj, ZdCard),
         VMSTATE_STRUCT(parent_obj.exp.aer_log, ZdCard, 0,
                        vmstate_pcie_aer_log, PCIEAERLog),
+        VMSTATE_STRUCT(power, ZdCard, 1, zd_vmstate_power, ZdPower),
         VMSTATE_STRUCT_POINTER(store, ZdCard, zd_vmstate_store, ZdStore),
         VMSTATE_STRUCT_ARRAY(link, ZdCard, ZD_MAX_MEMBERS, 1, zd_vmstate_link,
                              ZdLink),
+        {
+            .name = "timing",
+            .info = &zd_vmstate_info_flash_card,
+            .size = sizeof(ZdFlashCard *),
+            .offset = offsetof(ZdCard, timing),
+            .flags = VMS_SINGLE,
+        },
         VMSTATE_ARRAY_OF_POINTER_TO_STRUCT(ssd, ZdCard, ZD_MAX_MEMBERS, 1,
                                            zd_vmstate_ssd, ZdSsd),
         /* last: its commands go on in the devices above */
@@ -236,6 +288,7 @@ static const VMStateDescription zd_card_vmstate = {
 
 static void zd_card_instance_init(Object *obj)
 {
+    ZDRIVE_R4(obj)->power.health = 100;
     /* the name of the node on the buses is all that firmware needs */
     device_add_bootindex_property(obj, &ZDRIVE_R4(obj)->bootindex,
                                   "bootindex", NULL, DEVICE(obj));
@@ -267,6 +320,7 @@ static void zd_card_class_init(ObjectClass *klass, void *data)
     set_bit(DEVICE_CATEGORY_STORAGE, dc->categories);
     device_class_set_props(dc, zd_card_properties);
     zd_card_add_fault_properties(klass);
+    zd_card_add_power_properties(klass);
     for (i = 0; i < ARRAY_SIZE(zd_card_help); i++) {
         object_class_property_set_description(klass, zd_card_help[i].name,
                                               zd_card_help[i].description);

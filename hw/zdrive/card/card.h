@@ -8,6 +8,7 @@
 
 #include "hw/pci/pci.h"
 #include "hw/zdrive/catalog.h"
+#include "hw/zdrive/card/cuts.h"
 #include "hw/zdrive/link.h"
 #include "hw/zdrive/ssd.h"
 #include "hw/zdrive/store.h"
@@ -30,7 +31,9 @@ typedef struct ZdCardProps {
     uint64_t wwn;               /* 0: not given */
     uint64_t seed;
     char *timing;
+    char *compress;
     char *faults;               /* only until the card is realized */
+    char *power_cut;            /* ... as well */
     char *rom_view;
     BlockBackend *flash;
 } ZdCardProps;
@@ -41,11 +44,39 @@ typedef struct ZdCardPlan {
     uint64_t member_bytes;
     const char *firmware;
     bool timed;
+    double stored;              /* compress=fixed:X; -1: of the data */
+    uint32_t dies;              /* of each SSD */
     uint8_t rom_view;           /* MV_VIEW_* */
     char serial[ZD_MAX_MEMBERS][21];
     uint64_t wwn[ZD_MAX_MEMBERS];
     uint64_t hba_wwn;
 } ZdCardPlan;
+
+/* ZdPower.stage: what the timer waits for. */
+enum {
+    ZD_POWER_STAGE_NONE,
+    ZD_POWER_STAGE_DUE,                  /* the moment of the cut */
+    ZD_POWER_STAGE_RAMP,                 /* the voltage falls */
+    ZD_POWER_STAGE_OFF,                  /* the power comes back */
+};
+
+/* The power rail; see power.c. */
+typedef struct ZdPower {
+    bool off;
+    uint8_t loss;               /* ZdLoss, where a cut does not say */
+    uint8_t health;             /* of the capacitors, % */
+    uint8_t stage;              /* ZD_POWER_STAGE_ */
+    QEMUTimer *timer;
+    ZdCuts cuts;
+    ZdCut fired;                /* the one that is under way */
+    int64_t armed_ns;
+    QEMUTimer *time_timer;      /* of cuts at a time */
+    ZdFlashActivity seen[ZD_MAX_MEMBERS];   /* has been counted */
+    char *report;               /* JSON, of the last cut; or NULL */
+    /* only while migrating: cuts, fired, report */
+    char *text[3];
+    uint32_t text_len[3];
+} ZdPower;
 
 struct ZdCard {
     PCIDevice parent_obj;
@@ -57,6 +88,8 @@ struct ZdCard {
     uint16_t link_status;       /* PCIe link as trained, without faults */
     int32_t bootindex;
     ZdStore *store;
+    ZdPower power;
+    ZdFlashCard *timing;        /* what the SSDs share; NULL: timing=off */
     ZdLink link[ZD_MAX_MEMBERS];
     ZdSsd *ssd[ZD_MAX_MEMBERS];
     VMChangeStateEntry *vm_state;
@@ -93,6 +126,20 @@ void zd_card_update_link(ZdCard *card);
 /* faults.c */
 bool zd_card_set_faults(ZdCard *card, const char *text, Error **errp);
 void zd_card_add_fault_properties(ObjectClass *klass);
+
+/* power.c: the rail.  @cut is what has fired, or NULL. */
+ZdMediaEvent zd_card_media_event;
+void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut);
+void zd_card_restore_power(ZdCard *card);
+bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp);
+/* From now on is counted what sets cuts off. */
+void zd_card_count_cuts(ZdCard *card);
+bool zd_card_init_power(ZdCard *card, Error **errp);
+void zd_card_exit_power(ZdCard *card);
+
+/* power-object.c */
+extern const VMStateDescription zd_vmstate_power;
+void zd_card_add_power_properties(ObjectClass *klass);
 
 /*
  * rom.c: the file that every card has as option ROM if it is there, or NULL;

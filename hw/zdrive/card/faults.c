@@ -139,6 +139,14 @@ static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
         }
         visit_type_uint64(v, counter, &sum, &error_abort);
     }
+    if (DEVICE(card)->realized) {
+        ZdFlash *flash[ZD_MAX_MEMBERS];
+
+        for (i = 0; i < card->plan.product->ssds; i++) {
+            flash[i] = zd_ssd_flash(card->ssd[i]);
+        }
+        zd_media_visit_stats(v, flash, i);
+    }
     visit_end_struct(v, NULL);
 }
 

@@ -63,6 +63,12 @@ static uint16_t link_status(PCIDevice *pci)
     return speed | width << 4 | PCI_EXP_LNKSTA_SLC;
 }
 
+/* 10^6 bytes/s of one lane after 8b/10b, by the speed that was negotiated. */
+static uint32_t lane_mbps(const ZdCard *card)
+{
+    return 250 * (card->link_status & PCI_EXP_LNKSTA_CLS);
+}
+
 void zd_card_update_link(ZdCard *card)
 {
     uint8_t *config = PCI_DEVICE(card)->config + CAP_EXP + PCI_EXP_LNKSTA;
@@ -76,6 +82,9 @@ void zd_card_update_link(ZdCard *card)
     }
     pci_set_word(config, (card->link_status & ~PCI_EXP_LNKSTA_NLW) |
                          width << 4);
+    if (card->timing) {
+        zd_flash_card_set_link(card->timing, width, lane_mbps(card));
+    }
 }
 
 static void init_express(PCIDevice *pci)
@@ -133,6 +142,9 @@ void zd_card_restore_config(PCIDevice *pci)
 
 uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
 {
+    if (ZDRIVE_R4(pci)->power.off) {
+        return UINT32_MAX >> (32 - 8 * len);
+    }
     if (ranges_overlap(addr, len, CAP_VC, 8)) {
         zd_card_restore_config(pci);
     }
@@ -183,6 +195,9 @@ void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
     unsigned before = power_state(pci);
 
+    if (ZDRIVE_R4(pci)->power.off) {
+        return;
+    }
     if (addr == PCI_COMMAND + 1) {
         /*
          * QEMU looks for a change of "interrupt disable" only with the first

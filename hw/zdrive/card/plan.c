@@ -251,6 +251,47 @@ static bool find_timing(const char *timing, ZdCardPlan *plan, Error **errp)
     return true;
 }
 
+/* How much room data takes: as it is, or a share that is given. */
+static bool find_compress(const char *compress, ZdCardPlan *plan, Error **errp)
+{
+    const char *value;
+    double stored;
+
+    plan->stored = -1;
+    if (!compress || !strcmp(compress, "real")) {
+        return true;
+    }
+    if (strstart(compress, "fixed:", &value) &&
+        qemu_strtod_finite(value, NULL, &stored) == 0 &&
+        stored >= 0 && stored <= 1) {
+        plan->stored = stored;
+        return true;
+    }
+    error_setg(errp, "compress '%s' is unknown; it is real, or fixed:X with X "
+               "from 0 to 1, the stored part of the data", compress);
+    return false;
+}
+
+/*
+ * A scaled-down card has the dies, and so the parallelism, of the card that it
+ * is a small copy of.
+ */
+static void find_dies(ZdCardPlan *plan)
+{
+    const ZdProduct *product = plan->product;
+    uint64_t sectors = plan->member_bytes / ZD_SECTOR_SIZE;
+    uint64_t sold = zd_catalog_idema_sectors(
+        zd_catalog_capacity(product, product->default_gb)->ssd_gb);
+    const ZdCapacity *c;
+
+    for (c = product->capacities; c->card_gb; c++) {
+        if (capacity_member_bytes(c) == plan->member_bytes) {
+            sold = sectors;
+        }
+    }
+    plan->dies = zd_flash_dies(product->flash, MAX(sold, sectors));
+}
+
 static bool find_rom_view(const char *view, ZdCardPlan *plan, Error **errp)
 {
     static const char *const names[] = {
@@ -268,10 +309,15 @@ static bool find_rom_view(const char *view, ZdCardPlan *plan, Error **errp)
 bool zd_card_plan(const char *type, const ZdCardProps *props,
                   const char *place, ZdCardPlan *plan, Error **errp)
 {
-    return find_product(type, props->model, plan, errp) &&
-           check_drives(props, plan->product, errp) &&
-           find_size(props, plan, errp) &&
-           find_identity(props, place, plan, errp) &&
-           find_timing(props->timing, plan, errp) &&
-           find_rom_view(props->rom_view, plan, errp);
+    if (!find_product(type, props->model, plan, errp) ||
+        !check_drives(props, plan->product, errp) ||
+        !find_size(props, plan, errp) ||
+        !find_identity(props, place, plan, errp) ||
+        !find_timing(props->timing, plan, errp) ||
+        !find_compress(props->compress, plan, errp) ||
+        !find_rom_view(props->rom_view, plan, errp)) {
+        return false;
+    }
+    find_dies(plan);
+    return true;
 }

@@ -24,10 +24,11 @@ static char *describe(const ZdCard *card)
 
     return g_strdup_printf("model %s\n%" PRIu64 " bytes per SSD\n"
                            "its data in %s\nserial number %s\n"
-                           "world wide name 0x%" PRIx64 "\nfirmware %s",
+                           "world wide name 0x%" PRIx64 "\nfirmware %s\n"
+                           "timing=%s",
                            plan->product->model, plan->member_bytes,
                            data_place(card), plan->serial[0], plan->wwn[0],
-                           plan->firmware);
+                           plan->firmware, plan->timed ? "model" : "off");
 }
 
 static int put_identity(QEMUFile *f, void *pv, size_t size,

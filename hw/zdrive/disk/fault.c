@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hw/zdrive/fault.h"
+#include "hw/zdrive/text.h"
 
 typedef enum Key {
     KEY_LBA,
@@ -114,18 +115,6 @@ static const char *const owners[] = {
 #define BETWEEN_FAULTS  ";\n"
 #define BETWEEN_WORDS   ", \t"
 
-#define DAY_NS          (24ull * 3600 * 1000 * 1000 * 1000)
-
-/* From the smallest; a number without unit is milliseconds. */
-static const struct {
-    const char *name;
-    uint64_t ns;
-} units[] = {
-    { "us", 1000 },
-    { "ms", 1000 * 1000 },
-    { "s", 1000 * 1000 * 1000 },
-};
-
 /* Names of what there is, for a message */
 
 static char *list_kinds(ZdFaultScope scope)
@@ -154,18 +143,6 @@ static char *list_keys(ZdFaultKind kind)
 
 /* Values */
 
-static bool parse_number(const char *text, uint64_t min, uint64_t max,
-                         uint64_t *value)
-{
-    char *end;
-
-    if (!g_ascii_isdigit(text[0])) {
-        return false;
-    }
-    *value = g_ascii_strtoull(text, &end, 0);
-    return !*end && *value >= min && *value <= max;
-}
-
 static bool parse_range(const char *text, ZdFault *f)
 {
     const uint64_t max = (1ull << 48) - 1;
@@ -173,44 +150,9 @@ static bool parse_range(const char *text, ZdFault *f)
     g_autofree char *first = dash ? g_strndup(text, dash - text)
                                   : g_strdup(text);
 
-    return parse_number(first, 0, max, &f->lba_first) &&
-           parse_number(dash ? dash + 1 : text, f->lba_first, max,
+    return zd_text_number(first, 0, max, &f->lba_first) &&
+           zd_text_number(dash ? dash + 1 : text, f->lba_first, max,
                         &f->lba_last);
-}
-
-static bool parse_time(const char *text, uint64_t *ns)
-{
-    const char *unit = text + strspn(text, "0123456789");
-    g_autofree char *digits = g_strndup(text, unit - text);
-    uint64_t scale = units[1].ns;
-
-    if (*unit) {
-        scale = 0;
-        for (unsigned i = 0; i < G_N_ELEMENTS(units); i++) {
-            if (!strcmp(unit, units[i].name)) {
-                scale = units[i].ns;
-            }
-        }
-    }
-    if (!scale || !parse_number(digits, 0, DAY_NS / scale, ns)) {
-        return false;
-    }
-    *ns *= scale;
-    return true;
-}
-
-static bool parse_choice(const char *text, const char *choices,
-                         unsigned *choice)
-{
-    g_auto(GStrv) names = g_strsplit(choices, " ", 0);
-
-    for (unsigned i = 0; names[i]; i++) {
-        if (!strcmp(text, names[i])) {
-            *choice = i;
-            return true;
-        }
-    }
-    return false;
 }
 
 static void set_number(ZdFault *f, Key key, uint64_t value)
@@ -268,11 +210,11 @@ static bool parse_value(ZdFault *f, Key key, const char *text)
     case VALUE_RANGE:
         return parse_range(text, f);
     case VALUE_TIME:
-        return parse_time(text, &f->delay_ns);
+        return zd_text_time(text, &f->delay_ns);
     case VALUE_CHOICE:
-        return parse_choice(text, keys[key].choices, &f->choice);
+        return zd_text_choice(text, keys[key].choices, &f->choice);
     default:
-        if (!parse_number(text, keys[key].min, keys[key].max, &number)) {
+        if (!zd_text_number(text, keys[key].min, keys[key].max, &number)) {
             return false;
         }
         set_number(f, key, number);
@@ -393,17 +335,6 @@ bool zd_faults_parse(ZdFaults *faults, const char *text, char **error)
     return true;
 }
 
-static void format_time(GString *s, uint64_t ns)
-{
-    unsigned i = G_N_ELEMENTS(units) - 1;
-
-    while (i && ns % units[i].ns) {
-        i--;
-    }
-    g_string_append_printf(s, "%" G_GUINT64_FORMAT "%s", ns / units[i].ns,
-                           units[i].name);
-}
-
 static void format_value(GString *s, const ZdFault *f, Key key)
 {
     g_auto(GStrv) names = NULL;
@@ -417,7 +348,7 @@ static void format_value(GString *s, const ZdFault *f, Key key)
         }
         break;
     case VALUE_TIME:
-        format_time(s, f->delay_ns);
+        zd_text_format_time(s, f->delay_ns);
         break;
     case VALUE_CHOICE:
         names = g_strsplit(keys[key].choices, " ", 0);
@@ -483,6 +414,11 @@ static uint32_t next_random(ZdFaults *faults)
     return (x * 0x2545f4914f6cdd1dull) >> 32;
 }
 
+bool zd_faults_chance(ZdFaults *faults, uint32_t one_in)
+{
+    return one_in == 1 || next_random(faults) % one_in == 0;
+}
+
 static bool matches(const ZdFault *f, const ZdFaultCommand *cmd)
 {
     if (!cmd) {
@@ -515,7 +451,7 @@ ZdFault *zd_faults_fire(ZdFaults *faults, ZdFaultKind kind,
         }
         f->seen++;
         if (f->seen > f->after &&
-            (f->one_in == 1 || next_random(faults) % f->one_in == 0)) {
+            zd_faults_chance(faults, f->one_in)) {
             f->hits++;
             return f;
         }

@@ -171,10 +171,16 @@ const VMStateDescription zd_vmstate_request = {
         VMSTATE_UINT32(buffer_len, ZdRequest),
         VMSTATE_VBUFFER_ALLOC_UINT32(buffer, ZdRequest, 1, NULL, buffer_len),
         VMSTATE_BOOL(media.active, ZdRequest),
+        VMSTATE_BOOL(media.timed, ZdRequest),
+        VMSTATE_BOOL(media.busy, ZdRequest),
         VMSTATE_BOOL(media.waiting, ZdRequest),
         VMSTATE_INT64(media.deadline_ns, ZdRequest),
         VMSTATE_INT32(media.ret, ZdRequest),
         VMSTATE_UINT64(media.error_lba, ZdRequest),
+        VMSTATE_UINT8(media.kind, ZdRequest),
+        VMSTATE_BOOL(media.through, ZdRequest),
+        VMSTATE_UINT64(media.write_seq, ZdRequest),
+        VMSTATE_UINT64(media.flush_seq, ZdRequest),
         VMSTATE_END_OF_LIST()
     },
 };

@@ -4,36 +4,24 @@
  * until the program that carries it (all of them, if it spans two) has ended.
  * Programs in flight are kept in the order in which they end.
  */
+#include <string.h>
+
 #include "internal.h"
 
-void zd_buffer_init(ZdBuffer *b, uint32_t capacity, uint32_t unit_bytes,
-                    uint32_t smallest)
+void zd_buffer_init(ZdBuffer *b, uint32_t capacity, uint32_t unit_bytes)
 {
-    /* one more for a page that reaches in, one that reaches out, rounding */
-    b->unit_pages = unit_bytes / smallest + 4;
     b->capacity = MAX(capacity, 2 * unit_bytes);
     /* the ring must be able to hold what the capacity admits */
     b->capacity = MIN(b->capacity, (ZD_BUFFER_UNITS - 4) / 2 * unit_bytes);
-    for (unsigned i = 0; i < ZD_BUFFER_UNITS; i++) {
-        b->ring[i].pages = g_new(uint32_t, b->unit_pages);
-    }
-    b->partial.pages = g_new(uint32_t, b->unit_pages);
     zd_buffer_clear(b);
 }
 
 void zd_buffer_clear(ZdBuffer *b)
 {
+    memset(b->time, 0, sizeof(b->time));
     b->used = b->first = b->count = 0;
     b->partial.count = b->partial.bytes = 0;
     b->partial.start = 0;
-}
-
-void zd_buffer_free(ZdBuffer *b)
-{
-    for (unsigned i = 0; i < ZD_BUFFER_UNITS; i++) {
-        g_free(b->ring[i].pages);
-    }
-    g_free(b->partial.pages);
 }
 
 static int64_t buffer_pop(ZdBuffer *b)
@@ -69,7 +57,6 @@ int64_t zd_buffer_accept(ZdBuffer *b, int64_t t, uint32_t bytes)
 
 void zd_buffer_send(ZdBuffer *b, int64_t start, int64_t end)
 {
-    uint32_t *pages;
     ZdUnit *unit;
     uint32_t i;
 
@@ -85,12 +72,11 @@ void zd_buffer_send(ZdBuffer *b, int64_t start, int64_t end)
     }
     b->count++;
     unit = zd_buffer_unit(b, i);
-    pages = unit->pages;
     *unit = b->partial;
     unit->start = start;
     unit->end = end;
+    b->time[b->number % ZD_PROGRAMS_KEPT] = (ZdProgramTime) { start, end };
     unit->number = b->number++;
-    b->partial.pages = pages;
     b->partial.count = b->partial.bytes = 0;
 }
 

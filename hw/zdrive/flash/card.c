@@ -11,35 +11,43 @@
 #define COMMAND_SHIFT   13
 #define DATA_SHIFT      14
 
-struct ZdFlashCard {
-    const ZdFlashCardParams *p;
-    ZdCalendar command;
-    ZdCalendar data[2];         /* to the host, from the host */
-    uint32_t mbps[2];
-    ZdRate rate[2];
-};
+void zd_flash_card_set_link(ZdFlashCard *card, uint32_t lanes,
+                            uint32_t lane_mbps)
+{
+    const ZdFlashCardParams *p = card->p;
+    uint64_t link;
+
+    lanes = MIN(lanes ? lanes : p->lanes, p->lanes);
+    lane_mbps = MIN(lane_mbps ? lane_mbps : p->lane_mbps, p->lane_mbps);
+    /* of each packet, the payload is what counts */
+    link = (uint64_t)lanes * lane_mbps * p->payload_bytes /
+           (p->payload_bytes + p->packet_bytes);
+    card->mbps[ZD_FLASH_READ] = MIN(link, p->read_mbps);
+    card->mbps[ZD_FLASH_WRITE] = MIN(link, p->write_mbps);
+    for (unsigned i = 0; i < 2; i++) {
+        card->rate[i] = zd_rate(card->mbps[i]);
+    }
+}
 
 ZdFlashCard *zd_flash_card_new(const ZdFlashCardParams *params,
                                uint32_t lanes, uint32_t lane_mbps)
 {
     ZdFlashCard *card = g_new0(ZdFlashCard, 1);
-    uint64_t link;
 
-    lanes = MIN(lanes ? lanes : params->lanes, params->lanes);
-    lane_mbps = MIN(lane_mbps ? lane_mbps : params->lane_mbps,
-                    params->lane_mbps);
-    /* of each packet, the payload is what counts */
-    link = (uint64_t)lanes * lane_mbps * params->payload_bytes /
-           (params->payload_bytes + params->packet_bytes);
     card->p = params;
-    card->mbps[ZD_FLASH_READ] = MIN(link, params->read_mbps);
-    card->mbps[ZD_FLASH_WRITE] = MIN(link, params->write_mbps);
     for (unsigned i = 0; i < 2; i++) {
-        card->rate[i] = zd_rate(card->mbps[i]);
         zd_calendar_init(&card->data[i], DATA_SLOTS, DATA_SHIFT);
     }
     zd_calendar_init(&card->command, COMMAND_SLOTS, COMMAND_SHIFT);
+    zd_flash_card_set_link(card, lanes, lane_mbps);
     return card;
+}
+
+void zd_flash_card_settle(ZdFlashCard *card)
+{
+    zd_calendar_clear(&card->command);
+    zd_calendar_clear(&card->data[0]);
+    zd_calendar_clear(&card->data[1]);
 }
 
 void zd_flash_card_free(ZdFlashCard *card)

@@ -39,8 +39,7 @@ ZdFlash *zd_flash_new(const ZdFlashParams *params, uint64_t sectors,
     zd_sata_init(f);
     zd_frontend_init(f);
     zd_nand_init(&f->nand, params, f->row_units);
-    zd_buffer_init(&f->buffer, params->buffer_bytes, f->unit_bytes,
-                   f->class_bytes[0]);
+    zd_buffer_init(&f->buffer, params->buffer_bytes, f->unit_bytes);
     f->store_rate = zd_rate(params->store_mbps);
     f->scan_rate = zd_rate(params->scan_mbps);
     zd_ftl_fresh(f);
@@ -54,7 +53,6 @@ void zd_flash_free(ZdFlash *f)
         return;
     }
     zd_ftl_free(f);
-    zd_buffer_free(&f->buffer);
     zd_nand_free(&f->nand);
     zd_calendar_free(&f->link);
     g_free(f->map_cache);
@@ -236,6 +234,10 @@ static int64_t flash_write(ZdFlash *f, ZdFlashCmd *cmd, int64_t now)
         f->data_busy = MAX(f->data_busy, at) + page_ns;
         f->data_busy = zd_buffer_accept(&f->buffer, f->data_busy, bytes);
         zd_ftl_write(f, f->data_busy, page, class);
+        if (cmd->programs) {
+            cmd->programs[page - first] = f->buffer.number -
+                                          !f->buffer.partial.count;
+        }
         stored += bytes;
     }
     f->n.writes++;
@@ -289,6 +291,13 @@ int64_t zd_flash_flush(ZdFlash *f, int64_t now)
     return flash_end(f, zd_buffer_drained(&f->buffer, t));
 }
 
+int64_t zd_flash_short(ZdFlash *f, int64_t now)
+{
+    now = flash_begin(f, now);
+    f->fe_busy = MAX(now + f->p->link_command_ns, f->fe_busy) + f->p->read_ns;
+    return flash_end(f, f->fe_busy + f->p->read_latency_ns);
+}
+
 int64_t zd_flash_trim(ZdFlash *f, uint64_t lba, uint64_t sectors, int64_t now)
 {
     uint64_t first, end;
@@ -311,14 +320,28 @@ int64_t zd_flash_trim(ZdFlash *f, uint64_t lba, uint64_t sectors, int64_t now)
     return flash_end(f, t);
 }
 
-void zd_flash_settle(ZdFlash *f)
+/* Nothing is in flight any more. */
+static void flash_halt(ZdFlash *f)
 {
-    zd_ftl_pad(f, f->now);
     zd_buffer_clear(&f->buffer);
     zd_nand_idle(&f->nand);
     zd_calendar_clear(&f->link);
     zd_frontend_idle(f);
+}
+
+void zd_flash_settle(ZdFlash *f)
+{
+    zd_ftl_pad(f, f->now);
+    flash_halt(f);
+    f->life_ns += f->now;
     f->now = f->last_ns = 0;
+}
+
+void zd_flash_power_cut(ZdFlash *f, int64_t now)
+{
+    zd_ftl_pad(f, MAX(f->now, now));
+    flash_halt(f);
+    f->now = f->last_ns = MAX(f->now, now);
 }
 
 int64_t zd_flash_secure_erase(ZdFlash *f, int64_t now)
@@ -338,8 +361,7 @@ int64_t zd_flash_secure_erase(ZdFlash *f, int64_t now)
         }
     }
     zd_ftl_fresh(f);
-    zd_flash_settle(f);
-    f->now = now;
+    flash_halt(f);
     return flash_end(f, now + SECURE_ERASE_NS);
 }
 
@@ -361,24 +383,50 @@ void zd_flash_prefill(ZdFlash *f, uint64_t lba, uint64_t sectors,
 
 /* Questions */
 
-void zd_flash_unstable(ZdFlash *f, int64_t now, ZdFlashUnstable *each,
-                       void *opaque)
+ZdFlashStage zd_flash_stage(const ZdFlash *f, uint64_t program, int64_t now)
 {
     const ZdBuffer *b = &f->buffer;
+    const ZdProgramTime *time = &b->time[program % ZD_PROGRAMS_KEPT];
 
-    zd_flash_advance(f, now);
-    for (uint32_t i = 0; i < b->count; i++) {
-        const ZdUnit *unit = zd_buffer_unit(b, i);
+    if (program >= b->number) {
+        return ZD_FLASH_BUFFERED;
+    }
+    if (b->number - program > ZD_PROGRAMS_KEPT || time->end <= now) {
+        return ZD_FLASH_IN_NAND;
+    }
+    return time->start > now ? ZD_FLASH_BUFFERED : ZD_FLASH_PROGRAMMING;
+}
 
-        if (unit->end > now) {
-            each(opaque, unit->number, unit->start, unit->end, unit->pages,
-                 unit->count);
-        }
+uint64_t zd_flash_first_unstable(const ZdFlash *f, int64_t now)
+{
+    const ZdBuffer *b = &f->buffer;
+    uint64_t first = b->number - MIN(b->number, ZD_PROGRAMS_KEPT);
+
+    while (first < b->number && b->time[first % ZD_PROGRAMS_KEPT].end <= now) {
+        first++;
     }
-    if (b->partial.count) {
-        each(opaque, b->number, INT64_MAX, INT64_MAX, b->partial.pages,
-             b->partial.count);
-    }
+    return first;
+}
+
+uint32_t zd_flash_buffer_programs(const ZdFlash *f)
+{
+    return f->buffer.capacity / f->unit_bytes + 1;
+}
+
+void zd_flash_activity(const ZdFlash *f, ZdFlashActivity *out)
+{
+    const ZdBuffer *b = &f->buffer;
+    const ZdProgramTime *last = &b->time[(b->number - 1) % ZD_PROGRAMS_KEPT];
+
+    *out = (ZdFlashActivity) {
+        .programs = b->number,
+        .program_start = last->start,
+        .program_end = last->end,
+        .erases = f->nand.erases,
+        .erase_start = f->nand.erase_start,
+        .erase_end = f->nand.erase_end,
+        .collecting = f->gc.active,
+    };
 }
 
 bool zd_flash_mapped(const ZdFlash *f, uint64_t page)

@@ -285,7 +285,7 @@ static inline void ftl_place(ZdFlash *f, ZdStream *s, uint32_t page,
     s->fill += f->class_bytes[class];
 }
 
-static inline void buffer_note(ZdFlash *f, uint32_t page, int64_t t)
+static inline void buffer_note(ZdFlash *f, int64_t t)
 {
     ZdUnit *unit = &f->buffer.partial;
 
@@ -294,9 +294,7 @@ static inline void buffer_note(ZdFlash *f, uint32_t page, int64_t t)
         unit->location = stream_entry(f, &f->host, 0) &
                          ~((f->nand.planes - 1) << ZD_ENTRY_PAGE_SHIFT);
     }
-    if (unit->count < f->buffer.unit_pages) {
-        unit->pages[unit->count++] = page;
-    }
+    unit->count++;
 }
 
 /* Give the host's current unit to NAND. */
@@ -316,7 +314,7 @@ void zd_ftl_write(ZdFlash *f, int64_t t, uint32_t page, uint32_t class)
     if (!s->sb) {
         ftl_open(f, s, t);
     }
-    buffer_note(f, page, t);
+    buffer_note(f, t);
     ftl_place(f, s, page, class);
     f->buffer.partial.bytes += f->class_bytes[class];
     if (s->fill < f->unit_bytes) {
@@ -332,7 +330,7 @@ void zd_ftl_write(ZdFlash *f, int64_t t, uint32_t page, uint32_t class)
             f->buffer.used -= over;
             s->fill = 0;
         } else {
-            buffer_note(f, page, t);
+            buffer_note(f, t);
             f->buffer.partial.bytes = over;
         }
     }

@@ -92,6 +92,9 @@ typedef struct ZdDie {
 } ZdDie;
 
 typedef struct ZdNand {
+    /* the last erase that was reserved; not counted in the state */
+    uint64_t erases;
+    int64_t erase_start, erase_end;
     uint32_t dies, channels, planes;
     uint32_t read_ns, erase_ns;
     uint32_t prog_ns[2];        /* lower, upper */
@@ -220,24 +223,28 @@ typedef struct ZdUnit {
     uint64_t number;
     uint32_t location;          /* map entry of its first page, class 0 */
     uint32_t bytes;             /* of buffer that its end frees */
-    uint32_t count;
-    uint32_t *pages;            /* whose data it carries */
+    uint32_t count;             /* of pages whose data it carries */
 } ZdUnit;
 
+/* When a program is, for some time after it was; a ring by its number. */
+#define ZD_PROGRAMS_KEPT    1024
+
+typedef struct ZdProgramTime {
+    int64_t start, end;
+} ZdProgramTime;
+
 typedef struct ZdBuffer {
+    ZdProgramTime time[ZD_PROGRAMS_KEPT];
     uint32_t capacity;
     uint32_t used;
-    uint32_t unit_pages;        /* room for pages in a unit */
     uint32_t first, count;      /* of the ring, sorted by end */
     uint64_t number;
     ZdUnit ring[ZD_BUFFER_UNITS];
     ZdUnit partial;             /* being filled: start is when it got data */
 } ZdBuffer;
 
-void zd_buffer_init(ZdBuffer *b, uint32_t capacity, uint32_t unit_bytes,
-                    uint32_t smallest);
+void zd_buffer_init(ZdBuffer *b, uint32_t capacity, uint32_t unit_bytes);
 void zd_buffer_clear(ZdBuffer *b);
-void zd_buffer_free(ZdBuffer *b);
 /* Room for @bytes: returns when there is, @t or later. */
 int64_t zd_buffer_accept(ZdBuffer *b, int64_t t, uint32_t bytes);
 void zd_buffer_retire(ZdBuffer *b, int64_t now);
@@ -319,6 +326,16 @@ struct ZdFlash {
     ZdFlashCounters n;
     ZdFlashHist latency[2];
     ZdFlashHist depth;
+};
+
+/* card.c */
+
+struct ZdFlashCard {
+    const ZdFlashCardParams *p;
+    ZdCalendar command;
+    ZdCalendar data[2];         /* to the host, from the host */
+    uint32_t mbps[2];
+    ZdRate rate[2];
 };
 
 /* link.c */

@@ -80,7 +80,13 @@ int64_t zd_nand_program(ZdNand *n, int64_t t, uint32_t die, bool upper,
     int64_t moved;
 
     *start = MAX(MAX(t, d->read_busy), d->prog_end);
-    moved = *start + (erase ? n->erase_ns : 0);
+    moved = *start;
+    if (erase) {
+        moved += n->erase_ns;
+        n->erases++;
+        n->erase_start = *start;
+        n->erase_end = moved;
+    }
     moved = zd_calendar_take(&n->channel[die % n->channels], moved,
                              zd_rate_ns(n->bus, n->moved_bytes * n->planes));
     d->prog_end_before = d->prog_end;

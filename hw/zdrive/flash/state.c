@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The whole state as one block of bytes: for migration and for the file that
- * keeps it between runs.
+ * The whole state of an SSD, or of what the SSDs of a card share, as one block
+ * of bytes: for migration and for the file that keeps it between runs.
  *
  * Little-endian, versioned, with a checksum.  What can be computed is not
  * saved: superblocks' valid bytes and logs, runs and counts of the map all
@@ -13,6 +13,7 @@
 #include "internal.h"
 
 #define STATE_MAGIC     0x5344465a          /* "ZFDS" */
+#define CARD_MAGIC      0x4344465a          /* "ZFDC" */
 #define STATE_VERSION   1
 #define HEADER_BYTES    24                  /* magic, version, size, sum */
 
@@ -163,10 +164,7 @@ static void unit(Cursor *c, ZdFlash *f, ZdUnit *u)
     u64(c, &u->number);
     u32(c, &u->location);
     below(c, &u->bytes, 2 * f->unit_bytes);
-    below(c, &u->count, f->buffer.unit_pages + 1);
-    for (uint32_t i = 0; i < u->count && !c->bad; i++) {
-        below(c, &u->pages[i], f->pages);
-    }
+    u32(c, &u->count);
 }
 
 static void buffer(Cursor *c, ZdFlash *f)
@@ -176,6 +174,10 @@ static void buffer(Cursor *c, ZdFlash *f)
     uint64_t used = 0;
 
     u64(c, &b->number);
+    for (uint32_t i = 0; i < ZD_PROGRAMS_KEPT; i++) {
+        time64(c, &b->time[i].start);
+        time64(c, &b->time[i].end);
+    }
     below(c, &count, ZD_BUFFER_UNITS);
     if (!c->out) {
         b->first = 0;
@@ -344,6 +346,48 @@ static void everything(Cursor *c, ZdFlash *f)
     map(c, f);
 }
 
+/* Around what an SSD or a card has to say: header and checksum. */
+
+static void header_begin(Cursor *c, uint32_t magic)
+{
+    uint32_t version = STATE_VERSION;
+    uint64_t zero = 0;
+
+    u32(c, &magic);
+    u32(c, &version);
+    u64(c, &zero);
+    u64(c, &zero);
+}
+
+static uint8_t *header_end(Cursor *c, size_t *size)
+{
+    uint64_t length = GUINT64_TO_LE((uint64_t)c->out->len);
+    uint64_t sum = GUINT64_TO_LE(checksum(c->out->data + HEADER_BYTES,
+                                          c->out->len - HEADER_BYTES));
+
+    memcpy(c->out->data + 8, &length, 8);
+    memcpy(c->out->data + 16, &sum, 8);
+    *size = c->out->len;
+    return g_byte_array_free(c->out, FALSE);
+}
+
+/* NULL, or why this cannot be read. */
+static const char *header_check(Cursor *c, uint32_t magic)
+{
+    const uint8_t *data = c->at;
+    uint32_t got = 0, version = 0;
+    uint64_t length = 0, sum = 0;
+
+    u32(c, &got);
+    u32(c, &version);
+    u64(c, &length);
+    u64(c, &sum);
+    return c->bad || got != magic ? "this is no state of a flash model" :
+           version != STATE_VERSION ? "the state is of another version" :
+           length != c->end - data || sum != checksum(c->at, c->end - c->at) ?
+           "the state is damaged" : NULL;
+}
+
 uint8_t *zd_flash_save(const ZdFlash *flash, size_t *size)
 {
     /* a cursor that writes changes nothing */
@@ -351,21 +395,10 @@ uint8_t *zd_flash_save(const ZdFlash *flash, size_t *size)
     Cursor c = {
         .out = g_byte_array_sized_new(f->map.touched * 4100ull + (1 << 20)),
     };
-    uint32_t magic = STATE_MAGIC, version = STATE_VERSION;
-    uint64_t length = 0, sum = 0;
 
-    u32(&c, &magic);
-    u32(&c, &version);
-    u64(&c, &length);
-    u64(&c, &sum);
+    header_begin(&c, STATE_MAGIC);
     everything(&c, f);
-    length = GUINT64_TO_LE((uint64_t)c.out->len);
-    memcpy(c.out->data + 8, &length, 8);
-    sum = GUINT64_TO_LE(checksum(c.out->data + HEADER_BYTES,
-                                 c.out->len - HEADER_BYTES));
-    memcpy(c.out->data + 16, &sum, 8);
-    *size = c.out->len;
-    return g_byte_array_free(c.out, FALSE);
+    return header_end(&c, size);
 }
 
 /* What the superblocks hold, from the map; false when that cannot be. */
@@ -450,23 +483,13 @@ static bool refuse(ZdFlash *f, char **error, const char *why)
 bool zd_flash_load(ZdFlash *f, const uint8_t *data, size_t size, char **error)
 {
     Cursor c = { .at = data, .end = data + size };
-    uint32_t magic = 0, version = 0;
-    uint64_t length = 0, sum = 0;
     uint64_t raw = (uint64_t)(f->superblocks - 1) * f->sb_bytes;
+    const char *why;
 
     refuse(f, NULL, NULL);
-    u32(&c, &magic);
-    u32(&c, &version);
-    u64(&c, &length);
-    u64(&c, &sum);
-    if (c.bad || magic != STATE_MAGIC) {
-        return refuse(f, error, "this is no state of a flash model");
-    }
-    if (version != STATE_VERSION) {
-        return refuse(f, error, "the state is of another version");
-    }
-    if (length != size || sum != checksum(c.at, c.end - c.at)) {
-        return refuse(f, error, "the state is damaged");
+    why = header_check(&c, STATE_MAGIC);
+    if (why) {
+        return refuse(f, error, why);
     }
     everything(&c, f);
     if (c.bad || c.at != c.end) {
@@ -479,4 +502,38 @@ bool zd_flash_load(ZdFlash *f, const uint8_t *data, size_t size, char **error)
     }
     zd_gc_resume(f);
     return true;
+}
+
+static void card_state(Cursor *c, ZdFlashCard *card)
+{
+    same(c, g_str_hash(card->p->name));
+    calendar(c, &card->command);
+    calendar(c, &card->data[0]);
+    calendar(c, &card->data[1]);
+}
+
+uint8_t *zd_flash_card_save(const ZdFlashCard *card, size_t *size)
+{
+    Cursor c = { .out = g_byte_array_new() };
+
+    header_begin(&c, CARD_MAGIC);
+    card_state(&c, (ZdFlashCard *)card);
+    return header_end(&c, size);
+}
+
+bool zd_flash_card_load(ZdFlashCard *card, const uint8_t *data, size_t size,
+                        char **error)
+{
+    Cursor c = { .at = data, .end = data + size };
+    const char *why = header_check(&c, CARD_MAGIC);
+
+    if (!why) {
+        card_state(&c, card);
+        why = c.bad || c.at != c.end ? "the state is of another card" : NULL;
+    }
+    if (why) {
+        zd_flash_card_settle(card);
+        *error = g_strdup(why);
+    }
+    return !why;
 }

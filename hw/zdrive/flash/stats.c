@@ -76,7 +76,6 @@ static uint64_t flash_memory(const ZdFlash *f)
         bytes += f->sb[i].log.bytes;
     }
     bytes += (f->host.room + f->moved.room) * sizeof(uint32_t);
-    bytes += (ZD_BUFFER_UNITS + 1) * f->buffer.unit_pages * sizeof(uint32_t);
     bytes += f->link.slots * sizeof(ZdSlot);
     bytes += f->nand.channels * f->nand.channel[0].slots * sizeof(ZdSlot);
     bytes += f->p->map_cached * sizeof(uint32_t);
@@ -111,6 +110,8 @@ void zd_flash_counters(const ZdFlash *f, ZdFlashCounters *out)
         (double)f->n.nand_data_bytes / f->n.host_written_bytes : 0;
     worn = out->erase_mean / f->p->nand->endurance;
     out->life_left_percent = worn >= 0.99 ? 1 : 100 - (uint32_t)(worn * 100);
+    out->wear_range_percent = (uint64_t)(out->erase_max - out->erase_min) *
+                              100 / f->p->nand->endurance;
     out->life_curve = f->n.throttled_ns ? 90 : 100;
     out->collecting = f->gc.active;
     out->memory_bytes = flash_memory(f);
@@ -170,14 +171,53 @@ static const struct {
     COUNTER(valid_bytes), COUNTER(raw_bytes), COUNTER(memory_bytes),
 };
 
-char *zd_flash_stats_json(const ZdFlash *f)
+/* All that can be added up, and the extremes of what cannot. */
+static void counters_add(ZdFlashCounters *sum, const ZdFlashCounters *n)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(json_counters); i++) {
+        size_t at = json_counters[i].offset;
+
+        G_STRUCT_MEMBER(uint64_t, sum, at) += G_STRUCT_MEMBER(uint64_t, n, at);
+    }
+    sum->erase_min = MIN(sum->erase_min, n->erase_min);
+    sum->erase_max = MAX(sum->erase_max, n->erase_max);
+    sum->erase_mean += n->erase_mean;
+    sum->superblocks += n->superblocks;
+    sum->free_superblocks += n->free_superblocks;
+    sum->collecting |= n->collecting;
+    sum->life_left_percent = MIN(sum->life_left_percent,
+                                 n->life_left_percent);
+    sum->life_curve = MIN(sum->life_curve, n->life_curve);
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / b : 0;
+}
+
+char *zd_flash_stats_json(ZdFlash *const f[], unsigned count)
 {
     GString *s = g_string_new("{");
-    ZdFlashCounters n;
+    ZdFlashCounters n = {
+        .erase_min = UINT32_MAX,
+        .life_left_percent = 100,
+        .life_curve = 100,
+    };
+    g_autofree ZdFlashHist *hist = g_new0(ZdFlashHist, 3);
+    uint64_t sectors = 0;
 
-    zd_flash_counters(f, &n);
+    for (unsigned i = 0; i < count; i++) {
+        ZdFlashCounters one;
+
+        zd_flash_counters(f[i], &one);
+        counters_add(&n, &one);
+        zd_flash_hist_merge(&hist[0], &f[i]->latency[0]);
+        zd_flash_hist_merge(&hist[1], &f[i]->latency[1]);
+        zd_flash_hist_merge(&hist[2], &f[i]->depth);
+        sectors += f[i]->sectors;
+    }
     g_string_append_printf(s, "\"profile\":\"%s\",\"sectors\":%"
-                           G_GUINT64_FORMAT, f->p->name, f->sectors);
+                           G_GUINT64_FORMAT, f[0]->p->name, sectors);
     for (unsigned i = 0; i < G_N_ELEMENTS(json_counters); i++) {
         g_string_append_printf(s, ",\"%s\":%" G_GUINT64_FORMAT,
                                json_counters[i].name,
@@ -185,24 +225,23 @@ char *zd_flash_stats_json(const ZdFlash *f)
                                                json_counters[i].offset));
     }
     g_string_append_printf(s, ",\"write_amplification\":%.4f"
-                           ",\"compression\":%.4f", n.write_amplification,
-                           n.host_written_bytes ?
-                           (double)n.host_stored_bytes / n.host_written_bytes :
-                           0.0);
+                           ",\"compression\":%.4f",
+                           ratio(n.nand_data_bytes, n.host_written_bytes),
+                           ratio(n.host_stored_bytes, n.host_written_bytes));
     g_string_append_printf(s, ",\"erase_min\":%u,\"erase_mean\":%.2f"
-                           ",\"erase_max\":%u", n.erase_min, n.erase_mean,
-                           n.erase_max);
+                           ",\"erase_max\":%u", n.erase_min,
+                           n.erase_mean / count, n.erase_max);
     g_string_append_printf(s, ",\"superblocks\":%u,\"free_superblocks\":%u"
                            ",\"collecting\":%s", n.superblocks,
                            n.free_superblocks,
                            n.collecting ? "true" : "false");
     g_string_append_printf(s, ",\"life_left_percent\":%u,\"life_curve\":%u,",
                            n.life_left_percent, n.life_curve);
-    json_hist(s, "read_ns", &f->latency[0]);
+    json_hist(s, "read_ns", &hist[0]);
     g_string_append_c(s, ',');
-    json_hist(s, "write_ns", &f->latency[1]);
+    json_hist(s, "write_ns", &hist[1]);
     g_string_append_c(s, ',');
-    json_hist(s, "depth", &f->depth);
+    json_hist(s, "depth", &hist[2]);
     g_string_append_c(s, '}');
     return g_string_free(s, FALSE);
 }

@@ -70,6 +70,13 @@ static bool wear_retire(ZdFlash *f)
     return true;
 }
 
+void zd_flash_retire(ZdFlash *f, uint64_t count)
+{
+    while (count-- && wear_retire(f)) {
+        continue;
+    }
+}
+
 void zd_wear_factory(ZdFlash *f)
 {
     uint64_t blocks = (uint64_t)f->superblocks * f->row_units *

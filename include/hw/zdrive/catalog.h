@@ -27,6 +27,15 @@ typedef enum ZdSmartSource {
     ZD_SMART_HOST_WRITTEN_GIB,
     ZD_SMART_HOST_READ_GIB,
     ZD_SMART_TEMPERATURE,       /* constant 30 C, min/max in the raw field */
+    /* of the flash model; value and worst follow where the name says so */
+    ZD_SMART_RETIRED,           /* blocks; value: reserve that is left, % */
+    ZD_SMART_PROGRAM_FAILS,
+    ZD_SMART_ERASE_FAILS,
+    ZD_SMART_WEAR_RANGE,        /* most to least worn, % of the endurance */
+    ZD_SMART_SOFT_ERRORS,       /* reads that no correction could save */
+    ZD_SMART_LIFE_CURVE,        /* value and raw: 100, less if throttled */
+    ZD_SMART_LIFE_LEFT,         /* value: % */
+    ZD_SMART_CAPACITOR,         /* value and raw: charge, % */
 } ZdSmartSource;
 
 typedef struct ZdSmartAttr {

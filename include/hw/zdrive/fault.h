@@ -129,6 +129,8 @@ ZdFault *zd_faults_fire(ZdFaults *faults, ZdFaultKind kind,
                         const ZdFaultCommand *cmd);
 /* The first fault of @kind; without counting. */
 const ZdFault *zd_faults_find(const ZdFaults *faults, ZdFaultKind kind);
+/* True once in @one_in, at random. */
+bool zd_faults_chance(ZdFaults *faults, uint32_t one_in);
 uint64_t zd_faults_hits(const ZdFaults *faults);
 
 /* Faults of a whole card: every one has "ssdN:" or "card:" before it. */

@@ -126,6 +126,8 @@ typedef struct ZdFlashCmd {
     /* write: how well each 4 KiB page touched compresses; or for all */
     const uint8_t *classes;
     uint8_t class_all;
+    /* write, out if not NULL: the program that carries each page's end */
+    uint64_t *programs;
     int64_t data_ns;                /* out: when its data begins to move */
 } ZdFlashCmd;
 
@@ -154,6 +156,8 @@ int64_t zd_flash_submit(ZdFlash *f, ZdFlashCmd *cmd, int64_t now);
 int64_t zd_flash_flush(ZdFlash *f, int64_t now);
 int64_t zd_flash_trim(ZdFlash *f, uint64_t lba, uint64_t sectors, int64_t now);
 int64_t zd_flash_secure_erase(ZdFlash *f, int64_t now);
+/* A command that the firmware answers without the medium. */
+int64_t zd_flash_short(ZdFlash *f, int64_t now);
 
 /*
  * What the firmware does by itself: the next time at which it has something
@@ -167,7 +171,10 @@ void zd_flash_advance(ZdFlash *f, int64_t now);
 void zd_flash_prefill(ZdFlash *f, uint64_t lba, uint64_t sectors,
                       uint8_t class);
 
-/* All that is in flight has ended; time may begin anew at 0. */
+/*
+ * All that is in flight has ended; time may begin anew at 0.  The time until
+ * now stays in the account of the life-time throttle.
+ */
 void zd_flash_settle(ZdFlash *f);
 
 /* DuraWrite: the class of 4 KiB of data, and of a stored fraction 0..1. */
@@ -178,15 +185,41 @@ uint32_t zd_flash_class_bytes(const ZdFlash *f, uint8_t class);
 uint32_t zd_flash_compressed_bytes(const void *page);
 
 /*
- * What a power cut at this moment would lose: each page that has been accepted
- * and is not yet in NAND, grouped by the program operation that carries it.
- * @end_ns is INT64_MAX for what has not been sent to NAND.
+ * How far a program operation is, by the number that zd_flash_submit() gave.
+ * Until its end, what it carries is in the write buffer alone.
  */
-typedef void ZdFlashUnstable(void *opaque, uint64_t program, int64_t start_ns,
-                             int64_t end_ns, const uint32_t *pages,
-                             unsigned count);
-void zd_flash_unstable(ZdFlash *f, int64_t now, ZdFlashUnstable *each,
-                       void *opaque);
+typedef enum ZdFlashStage {
+    ZD_FLASH_BUFFERED,              /* not begun */
+    ZD_FLASH_PROGRAMMING,           /* the NAND page is neither old nor new */
+    ZD_FLASH_IN_NAND,
+} ZdFlashStage;
+
+ZdFlashStage zd_flash_stage(const ZdFlash *f, uint64_t program, int64_t now);
+/* The first program that is not in NAND at @now. */
+uint64_t zd_flash_first_unstable(const ZdFlash *f, int64_t now);
+/* Program operations that the write buffer has room for. */
+uint32_t zd_flash_buffer_programs(const ZdFlash *f);
+
+/* What has been reserved last, for those who wait for a moment of it. */
+typedef struct ZdFlashActivity {
+    uint64_t programs;              /* for the host, given to NAND so far */
+    int64_t program_start, program_end;
+    uint64_t erases;                /* of superblocks, reserved so far */
+    int64_t erase_start, erase_end;
+    bool collecting;
+} ZdFlashActivity;
+
+void zd_flash_activity(const ZdFlash *f, ZdFlashActivity *out);
+
+/* @count more blocks have gone bad. */
+void zd_flash_retire(ZdFlash *f, uint64_t count);
+
+/*
+ * The power is gone at @now: nothing is in flight any more, the buffer is
+ * empty.  The map keeps what was written; what is lost of the data is the
+ * caller's to say.
+ */
+void zd_flash_power_cut(ZdFlash *f, int64_t now);
 
 /* State of the map for one 4 KiB page. */
 bool zd_flash_mapped(const ZdFlash *f, uint64_t page);
@@ -234,6 +267,7 @@ typedef struct ZdFlashCounters {
     uint32_t erase_min, erase_max;
     double erase_mean;
     double write_amplification;     /* NAND data bytes per host byte */
+    uint32_t wear_range_percent;    /* attribute 177 */
     uint32_t life_left_percent;     /* attribute 231 */
     uint32_t life_curve;            /* attribute 230 */
     bool collecting;
@@ -243,8 +277,11 @@ typedef struct ZdFlashCounters {
 void zd_flash_counters(const ZdFlash *f, ZdFlashCounters *out);
 const ZdFlashHist *zd_flash_latency(const ZdFlash *f, ZdFlashOp op);
 const ZdFlashHist *zd_flash_depth(const ZdFlash *f);
-/* JSON object; free with g_free(). */
-char *zd_flash_stats_json(const ZdFlash *f);
+/*
+ * JSON object, of one SSD or of the @count SSDs of a card together; free with
+ * g_free().
+ */
+char *zd_flash_stats_json(ZdFlash *const f[], unsigned count);
 void zd_flash_stats_reset(ZdFlash *f);
 
 /*
@@ -262,6 +299,15 @@ bool zd_flash_load(ZdFlash *f, const uint8_t *data, size_t size,
 ZdFlashCard *zd_flash_card_new(const ZdFlashCardParams *params,
                                uint32_t lanes, uint32_t lane_mbps);
 void zd_flash_card_free(ZdFlashCard *card);
+/* The link was trained anew, or lost lanes; as zd_flash_card_new(). */
+void zd_flash_card_set_link(ZdFlashCard *card, uint32_t lanes,
+                            uint32_t lane_mbps);
+/* As zd_flash_save() and zd_flash_load(). */
+uint8_t *zd_flash_card_save(const ZdFlashCard *card, size_t *size);
+bool zd_flash_card_load(ZdFlashCard *card, const uint8_t *data, size_t size,
+                        char **error);
+/* All that is in flight has ended; time may begin anew at 0. */
+void zd_flash_card_settle(ZdFlashCard *card);
 /* When the bridge hands a command that the host gave it at @now to the SSD. */
 int64_t zd_flash_card_forward(ZdFlashCard *card, ZdFlashOp op, int64_t now);
 /*

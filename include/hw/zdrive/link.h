@@ -85,6 +85,7 @@ enum {
     ZD_LINK_UNPLUGGED   = 1 << 0,   /* the user has pulled the SSD */
     ZD_LINK_MISSING     = 1 << 1,   /* it has no power, or is not fitted */
     ZD_LINK_DROPPED     = 1 << 2,   /* lost; the SSD is under power */
+    ZD_LINK_UNPOWERED   = 1 << 3,   /* the card has no power */
 };
 
 struct ZdLink {

@@ -39,6 +39,7 @@ typedef struct ZdStoreOp {
     struct ZdStore *store;
     BlockBackend *blk;
     BlockAcctCookie acct;       /* .type says what the operation is */
+    bool quiet;                 /* the guest has not asked for it: no account */
     void *pieces;               /* NULL when one piece covers it all */
     unsigned pending;           /* block layer operations under way */
     int ret;                    /* 0 or the first -errno */
@@ -50,6 +51,16 @@ typedef struct ZdStoreOp {
 /* Scatter entries that need no allocation. */
 #define ZD_MEDIA_LOCAL_IOV  8
 
+typedef enum ZdMediaKind {
+    ZD_MEDIA_SHORT,             /* the firmware answers by itself */
+    ZD_MEDIA_READ,
+    ZD_MEDIA_WRITE,
+    ZD_MEDIA_VERIFY,
+    ZD_MEDIA_FLUSH,
+    ZD_MEDIA_TRIM,
+    ZD_MEDIA_ERASE,
+} ZdMediaKind;
+
 /* The part of a request that belongs to media/: when and what. */
 typedef struct ZdMediaOp {
     /* set by the disk before the start: what shall go wrong */
@@ -58,8 +69,11 @@ typedef struct ZdMediaOp {
     uint64_t forced_lba;
     void (*done)(ZdRequest *req, int ret);
     struct ZdMedia *media;
+    uint8_t kind;               /* ZdMediaKind */
     int64_t deadline_ns;        /* QEMU_CLOCK_VIRTUAL; not done before */
     bool active;                /* between start and done or cancel */
+    bool timed;                 /* ends at @deadline_ns if the host can */
+    bool busy;                  /* counts for the depth of the queue */
     bool waiting;               /* on the medium's deadline list */
     bool data_pending;          /* the store works on it */
     bool to_guest;              /* direction of @iov */
@@ -67,6 +81,12 @@ typedef struct ZdMediaOp {
     uint64_t offset;            /* member offset in bytes */
     uint64_t bytes;
     uint64_t error_lba;         /* valid when ret < 0 */
+    struct ZdWrite *write;      /* what a power cut could take back of it */
+    uint64_t write_seq;         /* its ZdWrite.seq, or 0 */
+    bool reading_old;           /* the store reads what it will cover */
+    bool through;               /* a write that is safe when it is done */
+    uint64_t flush_seq;         /* a flush: all up to this write is safe then */
+    QEMUIOVector old_iov;       /* what stood where it writes */
     QEMUIOVector iov;           /* guest pages, or @bounce */
     struct iovec local_iov[ZD_MEDIA_LOCAL_IOV];
     bool mapped;                /* @iov points to guest pages */

@@ -23,18 +23,36 @@ typedef struct ZdSsdConfig {
     const char *firmware;       /* up to 8 characters, copied */
     char serial[21];
     uint64_t wwn;
-    uint64_t sectors;           /* user addressable 512-byte sectors */
-    ZdStore *store;
-    unsigned member;
-    bool timed;
+    ZdMediaConfig media;
     uint64_t seed;              /* of all that happens at random */
 } ZdSsdConfig;
 
 /*
  * Set up a new SSD object and attach it to @link as powered-on device.
- * Not a user-creatable object: the card makes its SSDs.
+ * Not a user-creatable object: the card makes its SSDs.  False when no flash
+ * model is that large.
  */
-void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
+bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
+
+/* The supply begins to fail: no command ends any more. */
+void zd_ssd_supply_fails(ZdSsd *ssd);
+/* It is gone, and the SSD with it. */
+void zd_ssd_power_off(ZdSsd *ssd, ZdLoss loss, ZdCutReport *report);
+/* It is back; returns the ns until the SSD answers. */
+int64_t zd_ssd_power_on(ZdSsd *ssd);
+/* Charge of the capacitors in percent, if it has any. */
+void zd_ssd_set_capacitor(ZdSsd *ssd, unsigned health);
+/* Whether it hits this one, by the seed. */
+bool zd_ssd_chance(ZdSsd *ssd, uint32_t one_in);
+void zd_ssd_grow_bad_blocks(ZdSsd *ssd, uint64_t count);
+/* One more of the faults, in their grammar. */
+void zd_ssd_add_fault(ZdSsd *ssd, const char *fault);
+/* ATA opcode, first sector and sectors of @req. */
+uint8_t zd_ssd_describe(ZdSsd *ssd, const ZdRequest *req, uint64_t *lba,
+                        uint32_t *sectors);
+
+/* What its timing comes from, NULL with timing=off. */
+ZdFlash *zd_ssd_flash(const ZdSsd *ssd);
 
 /* The faults of the SSD; see hw/zdrive/fault.h for the text. */
 bool zd_ssd_set_faults(ZdSsd *ssd, const char *text, Error **errp);

@@ -198,6 +198,11 @@ struct ZdSsd {
     bool busy;                  /* has not sent its signature since a reset */
     bool panicked;              /* came up as a controller without firmware */
     uint8_t panic;              /* ZD_PANIC_ form of that */
+
+    /* supply */
+    uint8_t capacitor;          /* % of a full charge */
+    bool was_cut;               /* the last time that it lost power */
+    int64_t ready_ns;           /* QEMU_CLOCK_VIRTUAL; no signature before */
     QEMUTimer *signature_timer;
     QEMUTimer *return_timer;    /* of a link that was dropped */
 
@@ -413,6 +418,10 @@ void zd_ata_fault_reset(ZdSsd *ssd);
 void zd_ata_faults_changed(ZdSsd *ssd);
 void zd_ata_fault_init(ZdSsd *ssd, uint64_t seed);
 void zd_ata_fault_cleanup(ZdSsd *ssd);
+
+/* supply.c */
+/* The SSD has lost its supply; the link has taken every request away. */
+void zd_ata_lose_power(ZdSsd *ssd, ZdLoss loss, ZdCutReport *report);
 
 /* object.c */
 void zd_ssd_class_init(ObjectClass *klass, void *data);

@@ -143,7 +143,9 @@ bool zd_ata_fault_start(ZdSsd *ssd, ZdRequest *req, const ZdAtaCommand *cmd)
 
 void zd_ata_fault_reset(ZdSsd *ssd)
 {
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     const ZdFault *fault;
+    int64_t ready;
 
     timer_del(ssd->signature_timer);
     fault = zd_faults_fire(&ssd->faults, ZD_FAULT_PANIC, NULL);
@@ -154,10 +156,10 @@ void zd_ata_fault_reset(ZdSsd *ssd)
         ssd->busy = true;
     }
     fault = zd_faults_fire(&ssd->faults, ZD_FAULT_SIGNATURE_LATE, NULL);
-    if (fault && !ssd->busy) {
+    ready = MAX(ssd->ready_ns, fault ? now + (int64_t)fault->delay_ns : 0);
+    if (ready > now && !ssd->busy) {
         ssd->busy = true;
-        timer_mod(ssd->signature_timer,
-                  qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + fault->delay_ns);
+        timer_mod(ssd->signature_timer, ready);
     }
     if (ssd->busy) {
         trace_zd_ata_fault(ssd->link->phy, "busy", 0);
@@ -184,8 +186,9 @@ void zd_ata_faults_changed(ZdSsd *ssd)
     zd_faults_fire(&ssd->faults, ZD_FAULT_MISSING, NULL);
     zd_link_set_down(ssd->link, ZD_LINK_MISSING,
                      zd_faults_armed(faults, ZD_FAULT_MISSING));
-    /* a panic lasts until the next reset */
+    /* a panic lasts until the next reset, a recovery takes its time */
     if (ssd->busy && !ssd->panicked &&
+        ssd->ready_ns <= qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) &&
         !zd_faults_armed(faults, ZD_FAULT_SIGNATURE_ABSENT) &&
         !zd_faults_armed(faults, ZD_FAULT_SIGNATURE_LATE)) {
         sign_in(ssd);

@@ -44,19 +44,21 @@ static void set_link(Object *obj, const char *value, Error **errp)
 {
     ZdSsd *ssd = ZDRIVE_SSD(obj);
     bool up = !strcmp(value, "up");
+    ZdCutReport report;
+    bool pulled;
 
     if (!up && strcmp(value, "down")) {
         error_setg(errp, "link '%s' is unknown; it is one of: up down", value);
         return;
     }
-    if (!up && zd_link_present(ssd->link)) {
-        ssd->link_losses++;
-        /* ACS-2 7.50.6: only STANDBY IMMEDIATE and SLEEP prepare for it */
-        ssd->unsafe_off += ssd->power < ZD_POWER_STANDBY;
-    }
+    pulled = !up && zd_link_present(ssd->link);
     timer_del(ssd->return_timer);
     zd_link_set_down(ssd->link, ZD_LINK_DROPPED, false);
     zd_link_set_down(ssd->link, ZD_LINK_UNPLUGGED, !up);
+    if (pulled) {
+        ssd->link_losses++;
+        zd_ata_lose_power(ssd, ZD_LOSS_RANDOM, &report);
+    }
 }
 
 static char *get_link(Object *obj, Error **errp)
@@ -84,6 +86,7 @@ static const struct {
     { "sectors-written", offsetof(ZdSsd, media.sectors_written) },
     { "sectors-trimmed", offsetof(ZdSsd, media.sectors_trimmed) },
     { "flushes", offsetof(ZdSsd, media.flushes) },
+    { "late", offsetof(ZdSsd, media.late) },
 };
 
 const char *zd_ssd_counter(const ZdSsd *ssd, unsigned n, uint64_t *value)
@@ -111,6 +114,7 @@ static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
             break;
         }
     }
+    zd_media_visit_stats(v, &ZDRIVE_SSD(obj)->media.flash, 1);
     visit_end_struct(v, NULL);
 }
 

@@ -142,10 +142,7 @@ void zd_ata_erase_done(ZdRequest *req, int ret)
 void zd_ata_security_erase(ZdSsd *ssd, ZdRequest *req,
                            const ZdAtaCommand *cmd)
 {
-    g_autofree ZdRange *ranges = NULL;
     bool prepared = zd_ata_preceding(ssd) == 0xf3;
-    uint64_t lba;
-    unsigned n = 0;
 
     if (!security_data(ssd, req)) {
         return;
@@ -163,12 +160,7 @@ void zd_ata_security_erase(ZdSsd *ssd, ZdRequest *req,
         return;
     }
     /* normal and enhanced erase leave the same: all sectors unwritten */
-    ranges = g_new(ZdRange, ssd->native_sectors / UINT32_MAX + 1);
-    for (lba = 0; lba < ssd->native_sectors; lba += ranges[n++].sectors) {
-        ranges[n].lba = lba;
-        ranges[n].sectors = MIN(ssd->native_sectors - lba, UINT32_MAX);
-    }
-    zd_media_trim(&ssd->media, req, ranges, n, zd_ata_erase_done);
+    zd_media_erase(&ssd->media, req, zd_ata_erase_done);
 }
 
 void zd_ata_security_freeze(ZdSsd *ssd, ZdRequest *req,

@@ -3,8 +3,8 @@
  * SMART: attributes, thresholds and health (ACS-2 7.48 and SFF-8035i).
  *
  * Which attributes exist, with flags, values and thresholds, is the
- * catalogue's; raw values that count something are computed from the medium's
- * and the device's counters when a host asks.
+ * catalogue's; what counts or wears is computed from the counters of the flash
+ * model and of the device when a host asks.
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
@@ -19,8 +19,6 @@
 #define SMART_KEY           0xc24f  /* LBA 23:8 of every SMART command */
 #define SMART_KEY_FAILING   0x2cf4
 
-#define SECTORS_PER_GIB     (GiB / ZD_SECTOR_SIZE)
-
 uint64_t zd_ata_power_on_ms(const ZdSsd *ssd)
 {
     return ssd->power_on_ms +
@@ -28,35 +26,81 @@ uint64_t zd_ata_power_on_ms(const ZdSsd *ssd)
            SCALE_MS;
 }
 
-static uint64_t attribute_raw(const ZdSsd *ssd, const ZdSmartAttr *attr)
+/* What a host sees of one attribute now. */
+typedef struct Attribute {
+    uint8_t value;
+    uint64_t raw;
+} Attribute;
+
+static uint8_t reserve_left(const ZdFlashCounters *n)
 {
+    uint64_t all = n->reserve_blocks + n->retired_blocks;
+
+    return all ? MAX(n->reserve_blocks * 100 / all, 1) : 100;
+}
+
+static Attribute attribute(const ZdSsd *ssd, const ZdSmartAttr *attr,
+                           const ZdFlashCounters *n)
+{
+    Attribute a = { attr->value, attr->raw };
     uint64_t ms;
 
     switch (attr->source) {
     case ZD_SMART_POWER_ON_TIME:
         /* the row's start value is in hours */
         ms = zd_ata_power_on_ms(ssd);
-        return ((ms / 3600000 + attr->raw) & UINT32_MAX) |
-               (ms % 3600000) << 32;
+        a.raw = ((ms / 3600000 + attr->raw) & UINT32_MAX) |
+                (ms % 3600000) << 32;
+        break;
     case ZD_SMART_POWER_CYCLES:
-        return attr->raw + ssd->power_cycles;
+        a.raw += ssd->power_cycles;
+        break;
     case ZD_SMART_UNSAFE_OFF:
-        return attr->raw + ssd->unsafe_off;
+        a.raw += ssd->unsafe_off;
+        break;
     case ZD_SMART_UNCORRECTABLE:
-        return attr->raw + ssd->uncorrectable;
+    case ZD_SMART_SOFT_ERRORS:
+        a.raw += ssd->uncorrectable;
+        break;
     case ZD_SMART_CRC_ERRORS:
-        return attr->raw + ssd->crc_errors;
+        a.raw += ssd->crc_errors;
+        break;
     case ZD_SMART_NAND_WRITTEN_GIB:
-        /* until the flash model counts: write amplification 1 */
+        a.raw += n->nand_written_bytes / GiB;
+        break;
     case ZD_SMART_HOST_WRITTEN_GIB:
-        return attr->raw + ssd->media.sectors_written / SECTORS_PER_GIB;
+        a.raw += n->host_written_bytes / GiB;
+        break;
     case ZD_SMART_HOST_READ_GIB:
-        return attr->raw + ssd->media.sectors_read / SECTORS_PER_GIB;
+        a.raw += n->host_read_bytes / GiB;
+        break;
+    case ZD_SMART_RETIRED:
+        a.raw += n->retired_blocks;
+        a.value = reserve_left(n);
+        break;
+    case ZD_SMART_PROGRAM_FAILS:
+        a.raw += n->program_fails;
+        break;
+    case ZD_SMART_ERASE_FAILS:
+        a.raw += n->erase_fails;
+        break;
+    case ZD_SMART_WEAR_RANGE:
+        a.raw += n->wear_range_percent;
+        break;
+    case ZD_SMART_LIFE_CURVE:
+        a.raw = a.value = n->life_curve;
+        break;
+    case ZD_SMART_LIFE_LEFT:
+        a.value = n->life_left_percent;
+        break;
+    case ZD_SMART_CAPACITOR:
+        a.raw = a.value = ssd->capacitor;
+        break;
     case ZD_SMART_TEMPERATURE:
     case ZD_SMART_FIXED:
         break;
     }
-    return attr->raw;
+    return a;
 }
 
 bool zd_ata_smart_visit(ZdSsd *ssd, Visitor *v, const char *name,
@@ -64,13 +108,15 @@ bool zd_ata_smart_visit(ZdSsd *ssd, Visitor *v, const char *name,
 {
     const ZdSmartAttr *attr = ssd->profile->smart;
     bool good = visit_start_struct(v, name, NULL, 0, errp);
+    ZdFlashCounters n;
 
     if (!good) {
         return false;
     }
+    zd_media_counters(&ssd->media, &n);
     for (; attr->id && good; attr++) {
         g_autofree char *id = g_strdup_printf("%u", attr->id);
-        uint64_t raw = attribute_raw(ssd, attr);
+        uint64_t raw = attribute(ssd, attr, &n).raw;
 
         good = visit_type_uint64(v, id, &raw, errp);
     }
@@ -84,20 +130,22 @@ static void smart_read_data(ZdSsd *ssd, ZdRequest *req,
     const ZdSsdProfile *profile = ssd->profile;
     const ZdSmartAttr *attr = profile->smart;
     uint8_t page[ZD_SECTOR_SIZE] = { 0 };
+    ZdFlashCounters counters;
     int i, n;
 
+    zd_media_counters(&ssd->media, &counters);
     stw_le_p(page, SMART_REVISION);
     for (i = 0; i < SMART_ATTRIBUTES && attr->id; i++, attr++) {
         uint8_t *p = page + 2 + 12 * i;
-        uint64_t raw = attribute_raw(ssd, attr);
+        Attribute now = attribute(ssd, attr, &counters);
 
         p[0] = attr->id;
         stw_le_p(p + 1, attr->flags);
-        p[3] = attr->value;
-        p[4] = attr->worst;
+        p[3] = now.value;
+        p[4] = MIN(now.value, attr->worst);
         /* 48 bits; SandForce uses the reserved byte as the 7th of some */
         for (n = 0; n < 7; n++) {
-            p[5 + n] = raw >> (8 * n);
+            p[5 + n] = now.raw >> (8 * n);
         }
     }
     page[362] = ssd->offline_status | (ssd->auto_offline ? 0x80 : 0);
@@ -180,10 +228,12 @@ static void smart_return_status(ZdSsd *ssd, ZdRequest *req,
 {
     const ZdSmartAttr *attr;
     uint16_t key = SMART_KEY;
+    ZdFlashCounters n;
 
+    zd_media_counters(&ssd->media, &n);
     for (attr = ssd->profile->smart; attr->id; attr++) {
         if ((attr->flags & SMART_PREFAIL) && attr->threshold &&
-            attr->value <= attr->threshold) {
+            attribute(ssd, attr, &n).value <= attr->threshold) {
             key = SMART_KEY_FAILING;
         }
     }

@@ -13,27 +13,35 @@ static ZdRate zd_ssd_rate(const ZdSsdProfile *profile)
     return profile->sata_gen >= 3 ? ZD_RATE_6G : ZD_RATE_3G;
 }
 
-void zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
+bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link)
 {
+    if (!zd_media_init(&ssd->media, &cfg->media)) {
+        return false;
+    }
     ssd->link = link;
     ssd->profile = cfg->profile;
-    ssd->native_sectors = cfg->sectors;
-    ssd->kept_sectors = cfg->sectors;
+    ssd->native_sectors = cfg->media.sectors;
+    ssd->kept_sectors = cfg->media.sectors;
     ssd->wwn = cfg->wwn;
     pstrcpy(ssd->model, sizeof(ssd->model), cfg->model);
     pstrcpy(ssd->firmware, sizeof(ssd->firmware), cfg->firmware);
     pstrcpy(ssd->serial, sizeof(ssd->serial), cfg->serial);
 
+    ssd->capacitor = 100;
     ssd->smart_enabled = true;
     ssd->smart_autosave = true;
     ssd->sec_master_id = 0xfffe;
     ssd->power_on_ns = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
 
-    zd_ata_fault_init(ssd, cfg->seed + cfg->member);
-    zd_media_init(&ssd->media, cfg->store, cfg->member, cfg->sectors,
-                  cfg->timed);
+    zd_ata_fault_init(ssd, cfg->seed + cfg->media.member);
     zd_link_attach_device(link, &zd_ata_ops, ssd, zd_ssd_rate(cfg->profile));
     zd_ata_ops.reset(ssd, ZD_RESET_POWER_ON);
+    return true;
+}
+
+ZdFlash *zd_ssd_flash(const ZdSsd *ssd)
+{
+    return ssd->media.flash;
 }
 
 static void zd_ssd_finalize(Object *obj)

@@ -53,19 +53,6 @@ bool zd_ata_restore(void *dev, ZdRequest *req, uint8_t resume)
     return true;
 }
 
-static const VMStateDescription vmstate_media = {
-    .name = "zdrive/media",
-    .version_id = 1,
-    .minimum_version_id = 1,
-    .fields = (const VMStateField[]) {
-        VMSTATE_UINT64(sectors_read, ZdMedia),
-        VMSTATE_UINT64(sectors_written, ZdMedia),
-        VMSTATE_UINT64(sectors_trimmed, ZdMedia),
-        VMSTATE_UINT64(flushes, ZdMedia),
-        VMSTATE_END_OF_LIST()
-    },
-};
-
 static const VMStateDescription vmstate_settings = {
     .name = "zdrive/ata-settings",
     .version_id = 1,
@@ -164,7 +151,7 @@ const VMStateDescription zd_vmstate_ssd = {
     .fields = (const VMStateField[]) {
         VMSTATE_UINT64_EQUAL(native_sectors, ZdSsd,
                              "the card has another capacity here"),
-        VMSTATE_STRUCT(media, ZdSsd, 1, vmstate_media, ZdMedia),
+        VMSTATE_STRUCT(media, ZdSsd, 1, zd_vmstate_media, ZdMedia),
         VMSTATE_STRUCT(settings, ZdSsd, 1, vmstate_settings, ZdAtaSettings),
         VMSTATE_UINT8(preceding, ZdSsd),
         VMSTATE_UINT64(sectors, ZdSsd),
@@ -218,6 +205,9 @@ const VMStateDescription zd_vmstate_ssd = {
         VMSTATE_BOOL(busy, ZdSsd),
         VMSTATE_BOOL(panicked, ZdSsd),
         VMSTATE_UINT8(panic, ZdSsd),
+        VMSTATE_UINT8(capacitor, ZdSsd),
+        VMSTATE_BOOL(was_cut, ZdSsd),
+        VMSTATE_INT64(ready_ns, ZdSsd),
         VMSTATE_TIMER_PTR(signature_timer, ZdSsd),
         VMSTATE_TIMER_PTR(return_timer, ZdSsd),
         VMSTATE_UINT64(commands, ZdSsd),
