@@ -15,9 +15,10 @@ POST = 60
 MENU = 120
 KERNEL = 240
 
-# Virtual time that does not depend on the host, with a processor of 16 MIPS: the
-# host has little to do while a guest waits.
+# Virtual time that does not depend on the host, with processors of 16 and of 4
+# MIPS: the slower it is, the less has the host to do while the guest polls.
 ICOUNT = ("-accel", "tcg", "-icount", "shift=6,sleep=off")
+SLOW_ICOUNT = ("-accel", "tcg", "-icount", "shift=8,sleep=off")
 # A boot sector.  Segments and stack; rdtsc, push both halves; eight hex digits
 # of each by int 10h; halt with interrupts on, so that the console is flushed.
 CLOCK = bytes.fromhex(
