@@ -51,8 +51,7 @@ CASES = {
             [f"SSD 0 {SILENT}", f"SSD 3 {PANIC}", INCOMPLETE]),
     "flash and late": ("card:spi-corrupt field=signature;"
                        "ssd2:signature-late delay=2s",
-                       ["has no valid signature: using all SSDs as one "
-                        "volume"]),
+                       ["has no valid signature: using all SSDs"]),
     "flash and busy": ("card:spi-corrupt field=checksum;"
                        "ssd2:signature-absent",
                        [f"SSD 2 {BUSY}", "has a wrong checksum", INCOMPLETE]),

@@ -108,7 +108,7 @@ static void show_flash(const Card *card)
     if (card->flash != FLASH_GOOD) {
         put_text("  Configuration in SPI flash ");
         put_text(flash_words(card->flash));
-        put_text(": using all SSDs as one volume\n");
+        put_text(": using all SSDs\n");
     } else if (card->config.error_flags != 0xFFFFFFFF) {
         put_text("  Configuration in SPI flash reports error ");
         put_hex(~card->config.error_flags, 8);

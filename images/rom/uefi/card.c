@@ -213,7 +213,7 @@ static void report_flash(const Card *card)
     if (card->flash != FLASH_GOOD) {
         to = text_add(line, "Z-Drive: configuration in SPI flash ");
         text_add(text_add(to, flash_words(card->flash)),
-                 ": using all SSDs as one volume");
+                 ": using all SSDs");
         text_print(line);
     }
 }
