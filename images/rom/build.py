@@ -16,11 +16,11 @@ import pack
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-COMMON = ("hba", "unit", "flash", "ssd")
+COMMON = ("hba", "unit", "flash", "ssd", "words")
 BIOS = ("resident", "int13", "console", "init", "post", "setup",
         "health", "erase")
 BIOS_ASM = ("head", "entry")
-UEFI = ("guids", "text", "card", "disk", "driver", "names")
+UEFI = ("guids", "text", "clock", "card", "disk", "driver", "names")
 
 FLAGS = (
     "-std=gnu11", "-Os", "-ffreestanding", "-fno-stack-protector",

@@ -32,6 +32,7 @@ PE_HEADERS = 0x200
 PE_MACHINE = 0x8664
 PE_OPTIONAL = 0x70 + 16 * 8
 PE_FLAGS = 0x0022           # executable, large addresses
+PE_APPLICATION = 0x0A
 PE_SUBSYSTEM = 0x0B         # boot service driver
 PE_SECTIONS = {             # code, read, execute; data, read, write
     ".text": 0x60000020,
@@ -103,8 +104,8 @@ def bios_image(code):
     return image
 
 
-def pe_file(elf):
-    """A PE file from the driver's @elf, see driver.lds.
+def pe_file(elf, subsystem=PE_SUBSYSTEM):
+    """A PE file from the driver's @elf, see uefi.lds.
 
     Sections keep their addresses.  Nothing needs relocation: there is an
     empty table to say so, since a file without one would be taken as fixed.
@@ -119,7 +120,7 @@ def pe_file(elf):
         "<HBBIIIII QIIHHHHHHIIIIHHQQQQII", headers, 0x58, 0x20B, 0, 0,
         _align(len(sections[0].data), BLOCK), 0, 0, entry,
         sections[0].address, 0, PE_PAGE, BLOCK, 0, 0, 0, 0, 0, 0, 0,
-        size, PE_HEADERS, 0, PE_SUBSYSTEM, 0, 0, 0, 0, 0, 0, 16)
+        size, PE_HEADERS, 0, subsystem, 0, 0, 0, 0, 0, 0, 16)
     data = b""
     for number, section in enumerate(sections):
         content = _pad(section.data.rstrip(b"\0"))

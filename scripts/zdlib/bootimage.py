@@ -2,8 +2,8 @@
 """Disk images that boot from a card, made without root rights.
 
 Everything comes from Debian's packages: GRUB for BIOS and for UEFI in one
-image, the stock kernel, an initramfs of busybox, mdadm and the kernel's own
-modules, and a small root file system.
+image, the stock kernel, an initramfs that Debian's initramfs-tools makes, and a
+small root file system.
 
     partition 1  BIOS boot: GRUB's core image
     partition 2  EFI system: GRUB as an application
@@ -12,12 +12,13 @@ modules, and a small root file system.
 
 import hashlib
 import random
+import shutil
 import struct
 import uuid
 import zlib
 from pathlib import Path
 
-from zdlib import apt, cpio, fsys, image, kept, kernel, paths, ui
+from zdlib import apt, fsys, image, kept, kernel, paths, ui
 
 SECTOR = 512
 MIB = 1 << 20
@@ -25,14 +26,31 @@ PACKAGES = ("dosfstools", "e2fsprogs", "grub-common", "grub-efi-amd64-bin",
             "grub-pc-bin", "mtools")
 SOURCES = paths.ROOT / "images" / "boot"
 KEPT = paths.CACHE / "boot"
+INITRAMFS = paths.CACHE / "initramfs"
 LABEL = "zdriveroot"
 BIG_MIB = 64
 SIZE_MIB = 256
+INITRAMFS_MIB = 600
 ESP_MIB = 33
 BIOS_MIB = 1
 
+# bash: for ldd, by which hooks find the libraries of a program.
+INITRAMFS_PACKAGES = (
+    "bash", "busybox", "coreutils", "cpio", "dash", "debianutils", "dpkg",
+    "findutils", "grep", "gzip", "initramfs-tools", "klibc-utils", "kmod", "libc-bin",
+    "mawk", "mdadm", "mount", "sed", "udev", "util-linux")
 # Drivers on the way to the root file system.
 MODULES = ("mvsas", "sd_mod", "raid0", "crc32c_generic", "ext4")
+INITRAMFS_SETTINGS = {
+    "modules": "MODULES=list\n",
+    "compress": "COMPRESS=gzip\n",
+}
+# What the owner of a card adds to /etc/initramfs-tools.
+INITRAMFS_FILES = {
+    "initramfs-hook": "hooks/zdrive",
+    "initramfs-local-top": "scripts/local-top/zdrive",
+}
+INITRAMFS_ENVIRONMENT = "PATH=/usr/sbin:/usr/bin:/sbin:/bin SOURCE_DATE_EPOCH=1"
 GRUB_MODULES = (
     "part_gpt", "part_msdos", "ext2", "fat", "search", "search_label",
     "serial", "terminal", "echo", "ls", "linux", "normal", "configfile",
@@ -130,36 +148,56 @@ def _busybox(folder):
     return found.read_bytes()
 
 
-def _add_mdadm(archive, folder):
-    """mdadm and the libraries it is linked with."""
-    _unpack(["mdadm", "libc6", "libudev1"], folder)
-    mdadm, = folder.glob("**/sbin/mdadm")
-    archive.add("bin/mdadm", mdadm.read_bytes(), 0o755)
-    for name, where in (("libc.so.6", "lib"), ("libudev.so.1", "lib"),
-                        ("libdl.so.2", "lib"), ("libpthread.so.0", "lib"),
-                        ("librt.so.1", "lib"),
-                        ("ld-linux-x86-64.so.2", "lib64")):
-        file = next(path for path in sorted(folder.glob(f"**/{name}")))
-        archive.add(f"{where}/{name}", file.resolve().read_bytes(), 0o755)
+def _mkinitramfs_root(folder, stock):
+    """Debian's initramfs-tools below @folder, ready for a chroot."""
+    for deb in apt.closure(INITRAMFS_PACKAGES):
+        ui.run(["dpkg-deb", "-x", deb, folder], "boot-unpack")
+    image.merge_usr(folder)
+    image.finish(folder)
+    for name in ("boot", "var/tmp"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    config = f"boot/config-{stock.release}"
+    shutil.copyfile(stock.root / config, folder / config)
+    ui.run(["cp", "-a", stock.modules.parent, folder / "usr/lib"],
+           "boot-modules")
+    settings = folder / "etc/initramfs-tools"
+    for file, value in INITRAMFS_SETTINGS.items():
+        (settings / "conf.d" / file).write_text(value)
+    (settings / "modules").write_text(
+        "".join(f"{name}\n" for name in MODULES))
+    for name, to in INITRAMFS_FILES.items():
+        (settings / to).write_bytes((SOURCES / name).read_bytes())
+        (settings / to).chmod(0o755)
 
 
-def _make_initrd(stock, busybox, folder):
-    archive = cpio.Archive()
-    archive.add("bin/busybox", busybox, 0o755)
-    _add_mdadm(archive, folder / "mdadm")
-    order = image.load_order(stock, MODULES)
-    for path in order:
-        archive.add(f"modules/{Path(path).name}",
-                    (stock.modules / path).read_bytes())
-    archive.add("modules/order",
-                "".join(f"{Path(path).name}\n" for path in order).encode())
-    archive.add("init", (SOURCES / "init").read_bytes(), 0o755)
-    archive.link("sbin", "bin")
-    archive.write(folder / "initrd")
-    return (folder / "initrd").read_bytes()
+def _make_initrd(stock, folder):
+    """The initramfs as update-initramfs makes it on a Debian system.
+
+    In namespaces of its own, so that it takes no root rights.
+    """
+    fsys.need_space(folder, INITRAMFS_MIB, "an initramfs")
+    root = folder / "root"
+    root.mkdir()
+    _mkinitramfs_root(root, stock)
+    script = (f"mount -t proc proc '{root}/proc' && "
+              f"mount --rbind /dev '{root}/dev' && "
+              f"exec chroot '{root}' /usr/bin/env -i {INITRAMFS_ENVIRONMENT} "
+              f"mkinitramfs -o /tmp/initrd {stock.release}")
+    ui.run(["unshare", "--map-root-user", "--mount", "--pid", "--fork",
+            "--kill-child", "sh", "-c", script], "boot-initramfs")
+    (root / "tmp/initrd").rename(folder / "initrd")
+    ui.run(["rm", "-rf", root], "boot-clean")
 
 
-def _fill_root(root, stock, busybox, words, folder):
+def _initrd(stock):
+    """That initramfs; all images have the same."""
+    name = kept.digest(*_recipe())
+    path = kept.once(INITRAMFS / f"{stock.release}-{name}", "initramfs",
+                     lambda folder: _make_initrd(stock, folder))
+    return (path / "initrd").read_bytes()
+
+
+def _fill_root(root, stock, busybox, words):
     for name in ("bin", "boot/grub", "dev", "etc", "proc", "root", "sbin",
                  "sys", "tmp"):
         (root / name).mkdir(parents=True)
@@ -173,7 +211,7 @@ def _fill_root(root, stock, busybox, words, folder):
         (root / to).write_bytes((SOURCES / name).read_bytes())
         (root / to).chmod(0o755)
     (root / "boot/vmlinuz").write_bytes(stock.vmlinuz.read_bytes())
-    (root / "boot/initrd").write_bytes(_make_initrd(stock, busybox, folder))
+    (root / "boot/initrd").write_bytes(_initrd(stock))
     (root / "boot/grub/grub.cfg").write_text(
         f'set words="root=LABEL={LABEL} {words}"\n' +
         (SOURCES / "grub.cfg").read_text())
@@ -230,8 +268,7 @@ def _make(stock, words, folder):
     apt.ensure(PACKAGES)
     fsys.need_space(folder, 4 * SIZE_MIB, "a boot image")
     root = folder / "root"
-    busybox = _busybox(folder / "busybox")
-    _fill_root(root, stock, busybox, words, folder)
+    _fill_root(root, stock, _busybox(folder / "busybox"), words)
     sectors = SIZE_MIB * MIB // SECTOR
     bounds = [first * SECTOR for _, first, _ in PARTITIONS]
     core = _grub_image("i386-pc", ["biosdisk"], folder).read_bytes()
@@ -242,11 +279,16 @@ def _make(stock, words, folder):
         copy(file, _make_esp(folder, ESP_MIB), bounds[1])
         copy(file, _make_root(folder, root,
                                SIZE_MIB - 1 - bounds[2] // MIB), bounds[2])
-    for name in ("busybox", "mdadm", "root"):
+    for name in ("busybox", "root"):
         ui.run(["rm", "-rf", folder / name], "boot-clean")
-    for name in ("esp", "root.img", "initrd", "early.cfg", "grub-i386-pc",
+    for name in ("esp", "root.img", "early.cfg", "grub-i386-pc",
                  "grub-x86_64-efi"):
         (folder / name).unlink()
+
+
+def _recipe():
+    return [Path(__file__).read_bytes(),
+            *(file.read_bytes() for file in sorted(SOURCES.iterdir()))]
 
 
 def get(ssds):
@@ -256,9 +298,7 @@ def get(ssds):
     """
     stock = kernel.get()
     words = f"zdrive.volume={ssds}" if ssds else ""
-    recipe = [Path(__file__).read_bytes(), words.encode(),
-              *(file.read_bytes() for file in sorted(SOURCES.iterdir()))]
-    name = f"{stock.release}-{ssds}-{kept.digest(*recipe)}"
+    name = f"{stock.release}-{ssds}-{kept.digest(words.encode(), *_recipe())}"
 
     def fill(folder):
         with ui.step("Making a boot image"):

@@ -11,7 +11,7 @@ Three files, each kept in the cache and made anew when its inputs change:
 
 Packages are unpacked without running their maintainer scripts, so it takes
 neither root rights nor a chroot; what these scripts would have left behind
-comes from _finish().
+comes from finish().
 """
 
 import shutil
@@ -53,7 +53,7 @@ def _pack(folder, image):
             "-no-progress"], f"squashfs-{image.stem}")
 
 
-def _merge_usr(root):
+def merge_usr(root):
     """Move /bin, /lib and so on to where a merged system has them."""
     for name in MERGED:
         if (root / name).is_dir():
@@ -63,7 +63,7 @@ def _merge_usr(root):
         (root / name).symlink_to(f"usr/{name}")
 
 
-def _finish(root):
+def finish(root):
     """What the packages' scripts do, as far as a guest needs it."""
     for name in ("dev", "mnt", "proc", "root", "run", "sys", "tmp"):
         (root / name).mkdir(exist_ok=True)
@@ -85,8 +85,8 @@ def _make_tools(folder):
             ui.run(["dpkg-deb", "-x", deb, root], "image-unpack")
         for name in LEFT_OUT:
             shutil.rmtree(root / "usr/share" / name)
-        _merge_usr(root)
-        _finish(root)
+        merge_usr(root)
+        finish(root)
         _pack(root, folder / "tools.squashfs")
         shutil.rmtree(root)
 

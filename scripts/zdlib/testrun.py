@@ -9,15 +9,16 @@ import json
 import os
 import re
 
-from zdlib import apt, build, paths, run, tap, ui
+from zdlib import apt, bootimage, build, paths, run, tap, ui
 
 SUITES = {
     "unit": "single rooms, without a running QEMU",
     "house": "coding style, room borders, licences",
-    "host": "this command line, its errors, loading the module",
+    "host": "this command line, its errors, loading the module, its ROM",
     "qtest": "the card's registers, without a guest",
     "guest": "Debian's kernel on the card",
-    "boot": "power-on to a login, by the card's option ROM; only by name",
+    "boot-quick": "power-on to a login, by the card's option ROM",
+    "boot": "all that the option ROM does; only by name",
     "docs": "the pages, their commands and their tables",
     "fuzz": "a hostile guest by chance, under sanitisers",
     "long": "what takes long: faults, resets, fuzz, migration; only by name",
@@ -32,7 +33,7 @@ NEEDED_BY = {
 # test keeps a core busy for long and its time-outs have to hold.
 GROUPS = (
     (("unit", "house", "host", "qtest", "fuzz"), os.cpu_count()),
-    (("guest", "boot", "docs"), 2),
+    (("guest", "boot-quick", "boot", "docs"), 2),
     (("long",), 2),
 )
 
@@ -55,12 +56,12 @@ def add_parser(commands):
                                       for name, what in SUITES.items()))
     parser.add_argument("suites", nargs="*", metavar="SUITE",
                         help=f"one of: {', '.join(SUITES)} (default: all "
-                        "but long)")
+                        f"but {' and '.join(NOT_BY_DEFAULT)})")
     parser.set_defaults(main=main)
 
 
 def main(args):
-    """Run the suites in @args.suites, by default all but the long one."""
+    """Run the suites in @args.suites, by default those for every day."""
     unknown = [suite for suite in args.suites if suite not in SUITES]
     if unknown:
         ui.die(f"there is no test suite {unknown[0]}",
@@ -73,6 +74,8 @@ def main(args):
                        if not set(suites).isdisjoint(wanted)))
     if not {"guest", "docs", "long"}.isdisjoint(wanted):
         run.prepare()
+    if not {"boot", "boot-quick"}.isdisjoint(wanted):
+        bootimage.get(8)
     records = []
     for group, jobs in GROUPS:
         suites = [suite for suite in group if suite in wanted]

@@ -18,6 +18,13 @@ typedef struct __attribute__((packed)) Packet {
 #define BUFFER      0x10000     /* linear; 128 KiB from there are ours */
 #define HIGH_BUFFER 0x200000
 #define CHUNK       128
+/* Chunks with faults, one on each SSD; see int13.py */
+#define BAD_READ    400
+#define BAD_WRITE   401
+#define CRC_TWICE   402
+#define CRC_ALWAYS  403
+#define HANGS_ONCE  405
+#define BAD_AT      10      /* sector of the chunk */
 
 static unsigned tests;
 static uint64_t total;
@@ -113,9 +120,12 @@ static uint32_t lba_call(uint8_t function, uint64_t lba, uint16_t count,
     return ret;
 }
 
-static uint32_t chs_call(uint8_t function, uint16_t cylinder, uint8_t head,
-                         uint8_t sector, uint8_t count, uint32_t at)
+/* As below, and the count that comes back in AL above that. */
+static uint32_t chs_count(uint8_t function, uint16_t cylinder, uint8_t head,
+                          uint8_t sector, uint8_t count, uint32_t at)
 {
+    uint32_t ret;
+
     Regs r = {
         .eax = function << 8 | count,
         .ecx = (cylinder & 0xFF) << 8 | (cylinder >> 8) << 6 | sector,
@@ -124,7 +134,22 @@ static uint32_t chs_call(uint8_t function, uint16_t cylinder, uint8_t head,
         .es = at >> 4,
     };
 
-    return disk(&r);
+    ret = disk(&r);
+    return ret | (r.eax & 0xFF) << 16;
+}
+
+static uint32_t chs_call(uint8_t function, uint16_t cylinder, uint8_t head,
+                         uint8_t sector, uint8_t count, uint32_t at)
+{
+    return chs_count(function, cylinder, head, sector, count, at) & 0xFFFF;
+}
+
+/* The same for a sector by its number. */
+static uint32_t chs_at(uint8_t function, uint32_t lba, uint8_t count,
+                       uint32_t at)
+{
+    return chs_count(function, lba / per_track / heads,
+                     lba / per_track % heads, lba % per_track + 1, count, at);
 }
 
 /* Whether @count sectors at @at are those from @lba on. */
@@ -314,6 +339,67 @@ static void test_write(void)
     }
 }
 
+/* Errors of the SSDs: the code, and how many sectors were moved before. */
+static void test_errors(void)
+{
+    uint32_t bad = BAD_READ * CHUNK, ret;
+    uint16_t done;
+
+    wipe(BUFFER, CHUNK);
+    ret = lba_call(0x42, bad, CHUNK, BUFFER, &done);
+    ok("42h: uncorrectable", ret == 0x110, ret);
+    ok("42h: the sectors before it", done == BAD_AT &&
+       holds(BUFFER, bad, BAD_AT), done);
+    ret = simple(0x01);
+    ok("01h: uncorrectable", ret == 0x110, ret);
+    wipe(BUFFER, CHUNK);
+    ret = lba_call(0x42, bad - 50, 100, BUFFER, &done);
+    ok("42h: uncorrectable on the second SSD", ret == 0x110 &&
+       done == 50 + BAD_AT && holds(BUFFER, bad - 50, 50 + BAD_AT), done);
+    ret = lba_call(0x42, bad + BAD_AT, 1, BUFFER, &done);
+    ok("42h: uncorrectable at once", ret == 0x110 && !done, done);
+    wipe(BUFFER, 20);
+    ret = lba_call(0x42, bad + 1, 20, BUFFER + 1, &done);
+    ok("42h: uncorrectable, odd address", ret == 0x110 &&
+       done == BAD_AT - 1 && holds(BUFFER + 1, bad + 1, BAD_AT - 1), done);
+    ret = lba_call(0x44, bad, CHUNK, 0, &done);
+    ok("44h: uncorrectable", ret == 0x110 && done == BAD_AT, done);
+    ret = chs_at(0x02, bad + 3, 20, BUFFER);
+    ok("02h: uncorrectable", ret == ((BAD_AT - 3) << 16 | 0x110), ret);
+    ret = chs_at(0x04, bad + 4, 20, 0);
+    ok("04h: uncorrectable", ret == ((BAD_AT - 4) << 16 | 0x110), ret);
+    ret = lba_call(0x42, bad + BAD_AT + 1, 5, BUFFER, &done);
+    ok("42h: behind it", !ret && done == 5 &&
+       holds(BUFFER, bad + BAD_AT + 1, 5), ret);
+
+    bad = BAD_WRITE * CHUNK;
+    ret = lba_call(0x42, bad - 50, 100, BUFFER, &done);
+    ok("42h: where writing fails", !ret && done == 100, ret);
+    ret = lba_call(0x43, bad - 50, 100, BUFFER, &done);
+    ok("43h: write fault on the second SSD", ret == 0x1CC && done == 50, ret);
+    ret = chs_at(0x03, bad - 50, 100, BUFFER);
+    ok("03h: write fault", ret == (50 << 16 | 0x1CC), ret);
+    ret = simple(0x01);
+    ok("01h: write fault", ret == 0x1CC, ret);
+
+    bad = CRC_TWICE * CHUNK;
+    ret = lba_call(0x42, bad, CHUNK, BUFFER, &done);
+    ok("42h: two damaged frames", !ret && done == CHUNK &&
+       holds(BUFFER, bad, CHUNK), ret);
+    bad = CRC_ALWAYS * CHUNK;
+    ret = lba_call(0x42, bad, CHUNK, BUFFER, &done);
+    ok("42h: every frame is damaged", ret == 0x110 && !done, ret);
+    ret = lba_call(0x43, bad - CHUNK, 2 * CHUNK, BUFFER, &done);
+    ok("43h: every frame is damaged", ret == 0x110 && done == CHUNK, ret);
+
+    bad = HANGS_ONCE * CHUNK;
+    wipe(BUFFER, CHUNK);
+    ret = lba_call(0x42, bad - 3, CHUNK, BUFFER, &done);
+    ok("42h: no answer", ret == 0x180 && done == 3, ret);
+    ret = lba_call(0x42, bad, CHUNK, BUFFER, &done);
+    ok("42h: after the reset", !ret && holds(BUFFER, bad, CHUNK), ret);
+}
+
 static void test_rest(void)
 {
     static const uint8_t fine[] = { 0x00, 0x09, 0x0C, 0x0D, 0x10, 0x11, 0x14,
@@ -362,13 +448,46 @@ static void test_rest(void)
     }
 }
 
+/* The memory that the ROM keeps is nobody else's. */
+static void test_memory(void)
+{
+    static uint32_t entry[6];
+    Regs r = { 0 };
+    uint32_t top, ebda, ram = 0;
+
+    bios(0x12, &r);
+    top = (r.eax & 0xFFFF) * 1024;
+    ok("12h: what the data area of the BIOS says",
+       top == (far_read(0x413) & 0xFFFF) * 1024, top);
+    ok("12h: some of 640 KiB is taken, not much",
+       top < 0xA0000 - 8 * 1024 && top > 0xA0000 - 32 * 1024, top);
+    ebda = (far_read(0x40E) & 0xFFFF) << 4;
+    ok("the extended data area is above that", ebda >= top && ebda < 0xA0000,
+       ebda);
+    r.ebx = 0;
+    do {
+        r.eax = 0xE820;
+        r.ecx = 20;
+        r.edx = 0x534D4150;
+        r.edi = (uint32_t)entry;
+        bios(0x15, &r);
+        /* usable, and it begins below 640 KiB */
+        if (entry[4] == 1 && !entry[1] && entry[0] < 0xA0000) {
+            ram = entry[0] + entry[2] > ram ? entry[0] + entry[2] : ram;
+        }
+    } while (r.ebx && !(r.flags & CARRY));
+    ok("15h E820h: no more is usable", ram && ram <= top, ram);
+}
+
 void main(void)
 {
     print("\r\nint13: begin\r\n");
+    test_memory();
     test_parameters();
     test_read();
     test_high();
     test_write();
+    test_errors();
     test_rest();
     print("1..");
     number(tests, 10);

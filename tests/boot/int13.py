@@ -19,6 +19,13 @@ HERE = Path(__file__).parent
 SECTOR = 512
 SIZE = 64 << 20
 CHUNK = 128
+ROW = 50 * CHUNK
+# Chunks 400 to 405 of the volume, see int13.c.
+FAULTS = (f"ssd0:read-error lba={ROW + 10}",
+          f"ssd1:write-fault lba={ROW + 10}",
+          f"ssd2:crc-error times=2 lba={ROW}-{ROW + CHUNK - 1}",
+          f"ssd3:crc-error lba={ROW}-{ROW + CHUNK - 1}",
+          f"ssd5:hang times=1 lba={ROW}-{ROW + CHUNK - 1}")
 FLAGS = ("-m16", "-march=i386", "-std=gnu11", "-ffreestanding", "-Os",
          "-fno-pie", "-mregparm=3", "-fno-stack-protector",
          "-fno-asynchronous-unwind-tables", "-fcf-protection=none",
@@ -77,9 +84,11 @@ def body(report):
         *(["-device", "isa-fdc,id=fdc"] if machine == "q35" else []),
         "-device", "floppy,drive=f",
         *vm.device("zdrive-r4", model="cm88", drive="d", timing="off",
+                    faults=";".join(FAULTS),
                    bus="pcie.0" if machine == "q35" else "pci.0"),
         "-boot", "order=a"]
-    with console.Machine(bootlib.name(), devices, machine=machine) as guest:
+    with console.Machine(bootlib.name(), devices, machine=machine,
+                         accelerator=bootlib.ICOUNT) as guest:
         guest.expect("int13: begin", bootlib.POST)
         guest.expect("int13: end", bootlib.POST)
         text = guest.text[guest.text.index("int13: begin"):]

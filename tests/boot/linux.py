@@ -42,6 +42,8 @@ def body(report):
     devices = [word.replace("bus=None", f"bus={place}") for word in devices]
     if place == "rp0":
         devices = [*vm.root_port(), *devices]
+    # a panic ends the test
+    devices += ["-no-reboot"]
     with console.Machine(bootlib.name(), devices, memory="1G",
                          uefi=variant.endswith("uefi"),
                          machine="pc" if variant == "i440fx" else "q35"

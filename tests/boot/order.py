@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Two cards boot in the order of their bootindex, among other option ROMs.
 
-    order.py bios | uefi | roms
+    order.py bios | uefi | roms | space | screen
 """
 
+import struct
 import sys
+import time
 
 import bootlib
-from zdlib import apt, bootimage, console, vm
+from zdlib import apt, bootimage, console, paths, vm
 
 SIZE = 64 << 20
+# SeaBIOS has C0000h to E7FFFh for option ROMs, in steps of 2 KiB.
+ROM_AREA = 160
+TEXT_MEMORY = 0xB8000
+TEXT_SIZE = 80 * 25 * 2
 # Prints what follows it, then halts.
 CODE = bytes.fromhex("31c08ed8be187cac84c07409b40ebb0700cd10ebf2f4ebfd")
 
@@ -97,13 +103,69 @@ def roms(report):
                       "this is card-0" in guest.text, guest.text)
 
 
+def filler(number, kib):
+    """A device whose option ROM takes @kib of the ROM area, no more."""
+    size = kib << 10
+    rom = bytearray(size)
+    # its entry is a far return; the PCI data structure is that of a testdev
+    rom[:4] = bytes((0x55, 0xAA, size // 512, 0xCB))
+    struct.pack_into("<H", rom, 0x18, 0x1C)
+    struct.pack_into("<4sHHHHB3sHHBBH", rom, 0x1C, b"PCIR", 0x1B36, 5, 0,
+                     0x18, 0, b"\0\0\xff", size // 512, 1, 0, 0x80, 0)
+    rom[6] = -sum(rom) & 0xFF
+    path = bootlib.FOLDER / f"filler{number}.rom"
+    path.write_bytes(rom)
+    return vm.device("pci-testdev", romfile=path)
+
+
+def space(report):
+    """Just enough of the ROM area is left; then a little too little."""
+    needs = -(-paths.ROM.read_bytes()[2] // 4) * 2
+    disk = bootlib.snapshot("d0", talker("card-0"))
+    for left in (needs, needs - 2):
+        used = ROM_AREA - left
+        devices = [*filler(0, 64), *filler(1, used - 64), *disk,
+                   *vm.root_port(),
+                   *vm.card(model="rm88", drive="d0", bootindex=0)]
+        with console.Machine(bootlib.name(f"{left}"), devices) as guest:
+            guest.expect("this is card-0|No bootable device", bootlib.MENU)
+            fits = left == needs
+            report.ok(f"{left} KiB left: "
+                      f"{'boots' if fits else 'the firmware goes on without'}",
+                      ("this is card-0" in guest.text) == fits, guest.text)
+
+
+def screen(report):
+    """The main VGA and a network card, too: all of it is on the screen."""
+    devices = [*bootlib.snapshot("d0", talker("card-0")), *vm.root_port(),
+               *vm.card(model="rm88", drive="d0", bootindex=0),
+               *vm.device("e1000e", id="n0")]
+    file = bootlib.FOLDER / "text"
+    with console.Machine(bootlib.name("screen"), devices,
+                         graphics=True) as guest:
+        deadline = time.monotonic() + bootlib.MENU
+        text = ""
+        while "this is card-0" not in text and time.monotonic() < deadline:
+            guest.read_for(0.5)
+            guest.qmp.ask("pmemsave", val=TEXT_MEMORY, size=TEXT_SIZE,
+                          filename=str(file))
+            text = file.read_bytes()[::2].decode("ascii", "replace")
+        lines = [text[at:at + 80].strip() for at in range(0, len(text), 80)]
+        report.ok("the card boots beside main VGA and network card",
+                  "this is card-0" in text, *lines)
+        report.ok("its POST is on the screen",
+                  any(line.startswith("Volume: RAID-0 of 8 SSDs")
+                      for line in lines), *lines)
+
+
 def main(report):
     """Run what the variant asks for."""
     if sys.argv[1] == "bios":
         bios(report)
         menu(report)
     else:
-        {"uefi": uefi, "roms": roms}[sys.argv[1]](report)
+        {"uefi": uefi, "roms": roms, "space": space,
+         "screen": screen}[sys.argv[1]](report)
 
 
 if __name__ == "__main__":

@@ -102,8 +102,7 @@ void setup_run(Card *card);
 /* post.c: what POST and the utility both show and ask */
 /* One line of the SSD on phy @n. */
 void show_ssd(const Card *card, unsigned n);
-unsigned count_phys(uint8_t phys);
-/* The phys that have an SSD by the configuration in flash; 0: unknown. */
+/* The phys that should have an SSD; 0: not known yet. */
 uint8_t expected_phys(const Card *card);
 const char *card_model(const Card *card);
 void show_address(void);

@@ -4,6 +4,7 @@
  * go wherever the firmware sends its own: screen or serial console.
  */
 #include "bios.h"
+#include "words.h"
 
 void put_char(char c)
 {
@@ -33,15 +34,9 @@ char *format_text(char *to, const char *s)
 
 char *format_number(char *to, uint32_t n)
 {
-    char digits[11];
-    unsigned i = sizeof(digits) - 1;
+    char text[DECIMAL_LEN];
 
-    digits[i] = 0;
-    do {
-        digits[--i] = '0' + n % 10;
-        n /= 10;
-    } while (n);
-    return format_text(to, digits + i);
+    return format_text(to, decimal(text, n));
 }
 
 char *format_size(char *to, uint64_t sectors)
@@ -58,10 +53,9 @@ char *format_size(char *to, uint64_t sectors)
 
 void put_number(uint32_t n)
 {
-    char text[11];
+    char text[DECIMAL_LEN];
 
-    format_number(text, n);
-    put_text(text);
+    put_text(decimal(text, n));
 }
 
 void put_size(uint64_t sectors)

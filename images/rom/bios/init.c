@@ -4,6 +4,7 @@
  * leave behind as little as int 13h needs.
  */
 #include "bios.h"
+#include "words.h"
 
 #define PCI_COMMAND     0x04
 #define PCI_BAR2        0x18
@@ -104,16 +105,10 @@ static void give_memory_back(void)
 
 static void show_flash(const Card *card)
 {
-    static const char *const complaints[] = {
-        [FLASH_SILENT] = "does not answer",
-        [FLASH_BAD_SIGNATURE] = "has no valid signature",
-        [FLASH_BAD_CHECKSUM] = "has a wrong checksum",
-    };
-
     if (card->flash != FLASH_GOOD) {
         put_text("  Configuration in SPI flash ");
-        put_text(complaints[card->flash]);
-        put_text(": using all SSDs as one volume\n");
+        put_text(flash_words(card->flash));
+        put_text(": using all SSDs\n");
     } else if (card->config.error_flags != 0xFFFFFFFF) {
         put_text("  Configuration in SPI flash reports error ");
         put_hex(~card->config.error_flags, 8);
@@ -193,9 +188,10 @@ static unsigned make_volume(const Card *card)
     }
     if (missing || (card->flash == FLASH_GOOD &&
                     card->config.ssds != count_phys(card->good))) {
-        put_text("  The card has ");
-        put_number(card->config.ssds);
-        put_text(" SSDs by its configuration, ");
+        put_text("  Of ");
+        put_number(card->flash == FLASH_GOOD ? card->config.ssds :
+                   count_phys(expected_phys(card)));
+        put_text(" SSDs ");
         put_number(count_phys(card->good));
         put_text(" can be used: the volume is incomplete and not shown\n");
         return 0;

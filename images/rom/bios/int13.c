@@ -13,11 +13,7 @@
 #define RET_TIMEOUT     0x80
 #define RET_NOT_READY   0xAA
 #define RET_NOT_REMOVABLE 0xB2
-
-#define ATA_STATUS_DF   0x20
-#define ATA_ERROR_UNC   0x40
-#define ATA_ERROR_ICRC  0x80
-#define ATA_ERROR_IDNF  0x10
+#define RET_WRITE_FAULT 0xCC
 
 #define EDD_VERSION     0x30
 #define EDD_SUBSETS     0x0005      /* disk access, enhanced drive support */
@@ -29,10 +25,14 @@ static uint32_t linear(uint16_t segment, uint16_t offset)
     return ((uint32_t)segment << 4) + offset;
 }
 
-static uint8_t error_code(const HbaPhy *phy)
+static uint8_t error_code(const HbaPhy *phy, uint8_t command)
 {
     if (phy->result == HBA_TIMEOUT) {
         return RET_TIMEOUT;
+    }
+    if (phy->status & ATA_STATUS_DF) {
+        return command == ATA_WRITE_DMA_EXT ? RET_WRITE_FAULT :
+               RET_CONTROLLER;
     }
     if (phy->error & (ATA_ERROR_UNC | ATA_ERROR_ICRC)) {
         return RET_ECC;
@@ -93,7 +93,8 @@ static uint8_t transfer(const Disk *disk, UnitIo *io)
     } else {
         result = unit_io(&hba, &disk->unit, io);
     }
-    return result == HBA_OK ? RET_OK : error_code(&hba.phy[io->phy]);
+    return result == HBA_OK ? RET_OK :
+           error_code(&hba.phy[io->phy], io->command);
 }
 
 /* 02h to 04h: CH, CL, DH name the first sector, AL how many, ES:BX where. */

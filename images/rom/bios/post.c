@@ -3,20 +3,11 @@
  * What POST and the setup utility both show and ask.
  */
 #include "bios.h"
-
-unsigned count_phys(uint8_t n)
-{
-    unsigned count = 0;
-
-    for (; n; n &= n - 1) {
-        count++;
-    }
-    return count;
-}
+#include "words.h"
 
 uint8_t expected_phys(const Card *card)
 {
-    return card->flash == FLASH_GOOD ? card->config.portmap : 0;
+    return ssd_expected(card->flash, &card->config, card->ssd);
 }
 
 const char *card_model(const Card *card)
@@ -42,19 +33,13 @@ void show_address(void)
 
 void show_ssd(const Card *card, unsigned n)
 {
-    static const char *const states[] = {
-        [SSD_NONE] = "missing: no link",
-        [SSD_SILENT] = "does not answer",
-        [SSD_FAILED] = "refuses IDENTIFY DEVICE",
-        [SSD_PANIC] = "is in panic mode: its controller has lost its state",
-    };
     const SsdInfo *ssd = &card->ssd[n];
 
     put_text("  SSD ");
     put_number(n);
     if (ssd->state != SSD_GOOD) {
         put_char(' ');
-        put_text(states[ssd->state]);
+        put_text(ssd_words(ssd->state));
     } else {
         put_text(": ");
         put_text(ssd->model);

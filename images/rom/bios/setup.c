@@ -5,6 +5,7 @@
  */
 #include "bios.h"
 #include "setup.h"
+#include "words.h"
 
 #define KEY_ESCAPE      0x1B
 

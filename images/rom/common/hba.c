@@ -24,8 +24,6 @@
 #define HDR_PRD_SHIFT   16
 #define HDR_LENS        (8u << 16 | 5)  /* dwords of response and of the FIS */
 
-#define RESET_MS        2000    /* for a link to come back */
-
 /* Analogue values of the phys, index and value in the VSR space. */
 static const struct {
     uint16_t index;
@@ -142,6 +140,8 @@ void hba_start(Hba *h)
         start_engine(h, core);
     }
     h->busy = 0;
+    h->sick = 0;
+    h->return_ms = HBA_RETURN_MS;
 }
 
 void hba_stop(Hba *h)
@@ -156,26 +156,42 @@ void hba_stop(Hba *h)
     h->busy = 0;
 }
 
+static bool phy_linked(Hba *h, unsigned n)
+{
+    return core_read(h, CORE_OF(n), MV_P_SER_CTLSTAT + 4 * PHY_LOCAL(n)) &
+           MV_SER_READY;
+}
+
 static bool phy_signed_in(Hba *h, unsigned n)
 {
     unsigned core = CORE_OF(n), phy = PHY_LOCAL(n);
     uint32_t cfg = MV_P_CFG + 8 * phy;
 
-    return (core_read(h, core, MV_P_SER_CTLSTAT + 4 * phy) & MV_SER_READY) &&
+    return phy_linked(h, n) &&
            (core_read(h, core, MV_P_INT + 8 * phy) & MV_PHYEV_SIG_FIS) &&
            (indirect_read(h, core, cfg, MV_CFG_SIG0) & 0xFF) == SIG_FIS &&
            !(indirect_read(h, core, cfg, MV_CFG_SIG0 + 4) & SIG_LBA_MASK);
 }
 
-uint8_t hba_signed_in(Hba *h)
+static uint8_t phys_that(Hba *h, bool (*are)(Hba *h, unsigned n))
 {
     uint8_t phys = 0;
     unsigned n;
 
     for (n = 0; n < HBA_PHYS; n++) {
-        phys |= phy_signed_in(h, n) << n;
+        phys |= are(h, n) << n;
     }
     return phys;
+}
+
+uint8_t hba_linked(Hba *h)
+{
+    return phys_that(h, phy_linked);
+}
+
+uint8_t hba_signed_in(Hba *h)
+{
+    return phys_that(h, phy_signed_in);
 }
 
 static void put64(DmaDword *p, uint64_t value)
@@ -252,6 +268,7 @@ static void complete(Hba *h, unsigned core, uint32_t entry)
     phy->error = fis[3];
     phy->result = entry & MV_RXQ_ERR ? HBA_ERROR : HBA_OK;
     h->busy &= ~(1u << n);
+    h->sick &= ~(1u << n);
 }
 
 /* Take what the completion rings hold. */
@@ -285,12 +302,13 @@ static void reset_phy(Hba *h, unsigned n)
     core_write(h, core, serial, core_read(h, core, serial) | MV_SER_PHY_RST);
     h->phy[n].result = HBA_TIMEOUT;
     h->busy &= ~(1u << n);
+    h->sick |= 1u << n;
 }
 
 /* Reset all @phys and wait until their SSDs have signed in again. */
 static void recover(Hba *h, uint8_t phys)
 {
-    uint32_t left = RESET_MS * HBA_TICKS_PER_MS, passed;
+    uint32_t left = h->return_ms * HBA_TICKS_PER_MS, passed;
     unsigned n;
 
     for (n = 0; n < HBA_PHYS; n++) {
@@ -300,6 +318,7 @@ static void recover(Hba *h, uint8_t phys)
     }
     while ((hba_signed_in(h) & phys) != phys) {
         passed = hba_pause();
+        h->waited += passed;
         if (passed >= left) {
             break;
         }
@@ -322,12 +341,18 @@ void hba_wait(Hba *h, uint8_t phys, uint32_t ms)
         }
         polls = 0;
         passed = hba_pause();
+        h->waited += passed;
         if (passed >= left) {
             recover(h, h->busy & phys);
             return;
         }
         left -= passed;
     }
+}
+
+void hba_wait_io(Hba *h, uint8_t phys)
+{
+    hba_wait(h, phys, h->sick & phys ? HBA_IMPATIENT_MS : HBA_TIMEOUT_MS);
 }
 
 HbaResult hba_run(Hba *h, unsigned n, const HbaCommand *cmd, uint32_t ms)
@@ -344,11 +369,13 @@ HbaResult hba_run_sector(Hba *h, unsigned n, HbaCommand cmd, uint32_t ms)
     return hba_run(h, n, &cmd, ms);
 }
 
-uint32_t hba_result_lba(const Hba *h, unsigned n)
+uint64_t hba_result_lba(const Hba *h, unsigned n)
 {
     const DmaByte *fis = received_fis(h, n);
+    uint32_t low = fis[4] | fis[5] << 8 | (uint32_t)fis[6] << 16;
+    uint32_t high = fis[8] | fis[9] << 8 | (uint32_t)fis[10] << 16;
 
-    return fis[4] | fis[5] << 8 | (uint32_t)fis[6] << 16;
+    return low | (uint64_t)high << 24;
 }
 
 unsigned hba_link_rate(Hba *h, unsigned n)

@@ -77,6 +77,9 @@ typedef struct Hba {
     HbaDma DMA_SPACE *dma;
     uint64_t dma_address;       /* the same as the bridge sees it */
     uint8_t busy;               /* phys that have a command */
+    uint8_t sick;               /* phys whose last command had no end */
+    uint16_t return_ms;         /* that an SSD gets to return from a reset */
+    uint32_t waited;            /* ticks in hba_wait(), since it was zeroed */
     uint16_t tx_last[2];
     uint16_t rx_last[2];
     HbaPhy phy[HBA_PHYS];
@@ -105,17 +108,27 @@ typedef struct HbaCommand {
 #define ATA_SEC_ERASE_UNIT      0xF4
 #define ATA_SEC_DISABLE         0xF6
 
+/* Its status and error registers */
+#define ATA_STATUS_DF           0x20
+#define ATA_ERROR_IDNF          0x10
+#define ATA_ERROR_UNC           0x40
+#define ATA_ERROR_ICRC          0x80
+
 /* SMART subcommands, in the feature register; the LBA is a password. */
 #define SMART_READ_DATA         0xD0
 #define SMART_RETURN_STATUS     0xDA
 #define SMART_LBA               0xC24F00
 #define SMART_LBA_FAILING       0x2CF400
 
-#define HBA_TIMEOUT_MS          8000
+/* For data; and when the command before had no end. */
+#define HBA_TIMEOUT_MS          5000
+#define HBA_IMPATIENT_MS        500
+#define HBA_RETURN_MS           2000
 
 /* Reset both cores and start their engines; SSDs sign in meanwhile. */
 void hba_start(Hba *h);
-/* Phys whose SSD has sent its signature by now. */
+/* Phys that have a link, and those whose SSD has sent its signature. */
+uint8_t hba_linked(Hba *h);
 uint8_t hba_signed_in(Hba *h);
 /* Stop both cores: no DMA any more. */
 void hba_stop(Hba *h);
@@ -127,13 +140,15 @@ void hba_issue(Hba *h, unsigned n, const HbaCommand *cmd);
  * aborted and its link is reset.
  */
 void hba_wait(Hba *h, uint8_t phys, uint32_t ms);
+/* The same for commands that take as long as a data transfer. */
+void hba_wait_io(Hba *h, uint8_t phys);
 /* Issue one command and wait for its end. */
 HbaResult hba_run(Hba *h, unsigned n, const HbaCommand *cmd, uint32_t ms);
 /* A command with up to one sector of data in dma->sector. */
 HbaResult hba_run_sector(Hba *h, unsigned n, HbaCommand cmd, uint32_t ms);
 
-/* LBA low to high of the last command's task file. */
-uint32_t hba_result_lba(const Hba *h, unsigned n);
+/* LBA of the last command's task file. */
+uint64_t hba_result_lba(const Hba *h, unsigned n);
 /* Signalling rate of the link in units of 1.5 Gb/s: 1, 2, 4; 0: no link. */
 unsigned hba_link_rate(Hba *h, unsigned n);
 

@@ -80,46 +80,96 @@ void ssd_identify(Hba *h, unsigned n, SsdInfo *info, uint32_t ms)
     }
 }
 
-uint8_t ssd_find(Hba *h, uint8_t expected, SsdInfo info[HBA_PHYS])
+/*
+ * Wait for signatures; the phys that have sent theirs.  Where nobody says how
+ * many there are, they are those that have a link after a while.
+ */
+static uint8_t sign_in(Hba *h, uint8_t expected)
 {
-    uint32_t left = HBA_TICKS_PER_MS *
-                    (expected ? SSD_SIGN_IN_MS : SSD_GUESS_MS);
-    uint32_t ms = SSD_ANSWER_MS, passed;
-    uint8_t found, good = 0;
-    unsigned n;
+    uint32_t spent = 0;
 
     for (;;) {
-        found = hba_signed_in(h);
-        if (expected && (found & expected) == expected) {
-            break;
-        }
-        passed = hba_pause();
-        if (passed >= left) {
-            break;
-        }
-        left -= passed;
-    }
-    /* Those that do not answer keep all others waiting only once. */
-    for (n = 0; n < HBA_PHYS; n++) {
-        const HbaCommand probe = { .command = ATA_CHECK_POWER };
+        uint8_t found = hba_signed_in(h);
 
-        if (found & (1u << n)) {
-            hba_issue(h, n, &probe);
+        if (!expected && spent >= SSD_GUESS_MS * HBA_TICKS_PER_MS) {
+            expected = hba_linked(h);
+            if (!expected) {
+                return found;
+            }
+        }
+        if ((expected && (found & expected) == expected) ||
+            spent >= SSD_SIGN_IN_MS * HBA_TICKS_PER_MS) {
+            return found;
+        }
+        spent += hba_pause();
+    }
+}
+
+/* What is left of the time to answer, and what each one gets anyway. */
+static uint32_t patience(const Hba *h)
+{
+    uint32_t spent = h->waited / HBA_TICKS_PER_MS;
+
+    return spent + SSD_IMPATIENT_MS < SSD_ANSWER_MS ?
+           SSD_ANSWER_MS - spent : SSD_IMPATIENT_MS;
+}
+
+/*
+ * Give all @phys one command at once, so that those that do not answer keep
+ * the others waiting only once.  A reset brings some of them back to reason.
+ */
+static void probe(Hba *h, uint8_t phys)
+{
+    const HbaCommand cmd = { .command = ATA_CHECK_POWER };
+    unsigned n;
+
+    for (n = 0; n < HBA_PHYS; n++) {
+        if (phys & (1u << n)) {
+            hba_issue(h, n, &cmd);
         }
     }
-    hba_wait(h, found, SSD_ANSWER_MS);
+    h->return_ms = SSD_RETURN_MS;
+    hba_wait(h, phys, SSD_ANSWER_MS);
+}
+
+uint8_t ssd_expected(FlashState flash, const FlashConfig *config,
+                     const SsdInfo info[HBA_PHYS])
+{
+    uint8_t phys = 0;
+    unsigned n;
+
+    if (flash == FLASH_GOOD) {
+        return config->portmap;
+    }
     for (n = 0; n < HBA_PHYS; n++) {
-        if (!(found & (1u << n))) {
-            info[n].state = SSD_NONE;
-        } else if (h->phy[n].result == HBA_TIMEOUT) {
+        phys |= (info[n].state != SSD_NONE) << n;
+    }
+    return phys;
+}
+
+uint8_t ssd_find(Hba *h, uint8_t expected, SsdInfo info[HBA_PHYS])
+{
+    uint8_t found = sign_in(h, expected), linked = hba_linked(h), good = 0;
+    unsigned n;
+
+    h->waited = 0;
+    probe(h, found);
+    /* who does not even say who he is need not come back */
+    h->return_ms = 0;
+    for (n = 0; n < HBA_PHYS; n++) {
+        uint8_t phy = 1u << n;
+
+        if (!(found & phy)) {
+            info[n].state = linked & phy ? SSD_BUSY : SSD_NONE;
+        } else if (h->sick & phy & ~hba_signed_in(h)) {
             info[n].state = SSD_SILENT;
         } else {
-            ssd_identify(h, n, &info[n], ms);
+            ssd_identify(h, n, &info[n], patience(h));
         }
-        if (info[n].state == SSD_SILENT) {
-            ms = SSD_IMPATIENT_MS;
+        if (info[n].state == SSD_GOOD) {
+            good |= phy;
         }
-        good |= (info[n].state == SSD_GOOD) << n;
     }
+    h->return_ms = HBA_RETURN_MS;
     return good;
 }

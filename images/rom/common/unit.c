@@ -49,10 +49,76 @@ static uint32_t locate(const Unit *unit, uint64_t lba, uint8_t *phy,
     return UNIT_CHUNK - offset;
 }
 
+/*
+ * Issue the command for what follows the first @at sectors of @io: at most
+ * @most, as far as they are on one SSD.  Returns how many; *@phy is the SSD.
+ */
+static uint32_t issue(Hba *h, const Unit *unit, const UnitIo *io, uint32_t at,
+                      uint32_t most, uint8_t *phy)
+{
+    HbaCommand cmd = { .command = io->command };
+    uint32_t run = locate(unit, io->lba + at, phy, &cmd.lba);
+
+    run = run < most ? run : most;
+    cmd.count = (uint16_t)run;
+    cmd.address = io->address + (uint64_t)at * HBA_SECTOR;
+    cmd.bytes = io->command != ATA_READ_VERIFY_EXT ? run * HBA_SECTOR : 0;
+    hba_issue(h, *phy, &cmd);
+    return run;
+}
+
+/* The same for the next @run sectors alone, to their end. */
+static HbaResult repeat(Hba *h, const Unit *unit, const UnitIo *io,
+                        uint32_t run)
+{
+    uint8_t phy;
+
+    issue(h, unit, io, io->done, run, &phy);
+    hba_wait_io(h, 1u << phy);
+    return h->phy[phy].result;
+}
+
+/*
+ * The SSD names the first sector that it cannot read.  ACS-2 does not say what
+ * it has sent of those before, so read them once more.
+ */
+static void read_up_to_error(Hba *h, const Unit *unit, UnitIo *io,
+                             uint32_t run)
+{
+    HbaPhy *phy = &h->phy[io->phy], failed = *phy;
+    uint64_t at;
+    uint8_t n;
+
+    locate(unit, io->lba + io->done, &n, &at);
+    at = hba_result_lba(h, n) - at;
+    if (at && at < run) {
+        if (repeat(h, unit, io, (uint32_t)at) == HBA_OK) {
+            io->done += (uint32_t)at;
+        }
+        *phy = failed;
+    }
+}
+
+/* The command for the next @run sectors has ended, on the SSD io->phy. */
+static HbaResult finish(Hba *h, const Unit *unit, UnitIo *io, uint32_t run)
+{
+    const HbaPhy *phy = &h->phy[io->phy];
+    unsigned tries = 1;
+
+    while (phy->result == HBA_ERROR && (phy->error & ATA_ERROR_ICRC) &&
+           tries++ < UNIT_TRIES) {
+        repeat(h, unit, io, run);
+    }
+    if (phy->result == HBA_OK) {
+        io->done += run;
+    } else if (phy->result == HBA_ERROR && (phy->error & ATA_ERROR_UNC)) {
+        read_up_to_error(h, unit, io, run);
+    }
+    return phy->result;
+}
+
 HbaResult unit_io(Hba *h, const Unit *unit, UnitIo *io)
 {
-    bool moves = io->command != ATA_READ_VERIFY_EXT;
-
     io->done = 0;
     while (io->done < io->count) {
         uint32_t piece[HBA_PHYS];
@@ -61,27 +127,21 @@ HbaResult unit_io(Hba *h, const Unit *unit, UnitIo *io)
         unsigned n, pieces = 0;
 
         while (issued < io->count && pieces < unit->members) {
-            HbaCommand cmd = { .command = io->command };
-            uint32_t left = io->count - issued, run;
-
-            run = locate(unit, io->lba + issued, &phy[pieces], &cmd.lba);
-            run = run < left ? run : left;
-            piece[pieces] = run;
-            cmd.count = (uint16_t)run;
-            cmd.address = io->address + (uint64_t)issued * HBA_SECTOR;
-            cmd.bytes = moves ? run * HBA_SECTOR : 0;
-            hba_issue(h, phy[pieces], &cmd);
+            piece[pieces] = issue(h, unit, io, issued, io->count - issued,
+                                  &phy[pieces]);
+            issued += piece[pieces];
             phys |= 1u << phy[pieces];
-            issued += run;
             pieces++;
         }
-        hba_wait(h, phys, HBA_TIMEOUT_MS);
+        hba_wait_io(h, phys);
         for (n = 0; n < pieces; n++) {
-            if (h->phy[phy[n]].result != HBA_OK) {
-                io->phy = phy[n];
-                return h->phy[phy[n]].result;
+            HbaResult result;
+
+            io->phy = phy[n];
+            result = finish(h, unit, io, piece[n]);
+            if (result != HBA_OK) {
+                return result;
             }
-            io->done += piece[n];
         }
     }
     return HBA_OK;

@@ -9,6 +9,8 @@
 #include "hba.h"
 
 #define UNIT_CHUNK      128     /* sectors */
+/* Times that a command is sent whose data get damaged on the link. */
+#define UNIT_TRIES      3
 
 typedef struct Unit {
     uint64_t sectors;

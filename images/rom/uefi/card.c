@@ -3,6 +3,7 @@
  * A card from PciIo to its disks, and what is wrong with it.
  */
 #include "driver.h"
+#include "words.h"
 #include "hw/zdrive/bridge/mv94xx/regs.h"
 
 /* The fields used here of an ACPI QWORD address space descriptor. */
@@ -109,17 +110,7 @@ static void EFIAPI on_exit_boot_services(EFI_EVENT event, void *context)
 
 static uint8_t expected_phys(const Card *card)
 {
-    return card->flash == FLASH_GOOD ? card->config.portmap : 0;
-}
-
-static unsigned count_phys(uint8_t phys)
-{
-    unsigned count = 0;
-
-    for (; phys; phys &= phys - 1) {
-        count++;
-    }
-    return count;
+    return ssd_expected(card->flash, &card->config, card->ssd);
 }
 
 static bool shows_members(const Card *card)
@@ -130,8 +121,8 @@ static bool shows_members(const Card *card)
 
 static bool volume_complete(const Card *card)
 {
-    return card->flash != FLASH_GOOD ||
-           (!(expected_phys(card) & ~card->good) &&
+    return !(expected_phys(card) & ~card->good) &&
+           (card->flash != FLASH_GOOD ||
             card->config.ssds == count_phys(card->good));
 }
 
@@ -190,6 +181,7 @@ EFI_STATUS card_open(Card *card)
         restore_pci(card);
         return status;
     }
+    clock_gauge();
     hba_start(&card->hba);
     status = boot_services->CreateEvent(EVT_SIGNAL_EXIT_BOOT_SERVICES,
                                         TPL_NOTIFY, on_exit_boot_services,
@@ -216,29 +208,18 @@ void card_close(Card *card)
 
 static void report_flash(const Card *card)
 {
-    static const char complaints[][32] = {
-        [FLASH_SILENT] = "does not answer",
-        [FLASH_BAD_SIGNATURE] = "has no valid signature",
-        [FLASH_BAD_CHECKSUM] = "has a wrong checksum",
-    };
     CHAR16 line[128], *to;
 
     if (card->flash != FLASH_GOOD) {
         to = text_add(line, "Z-Drive: configuration in SPI flash ");
-        text_add(text_add(to, complaints[card->flash]),
-                 ": using all SSDs as one volume");
+        text_add(text_add(to, flash_words(card->flash)),
+                 ": using all SSDs");
         text_print(line);
     }
 }
 
 static void report_ssd(const Card *card, unsigned n)
 {
-    static const char states[][64] = {
-        [SSD_NONE] = "missing: no link",
-        [SSD_SILENT] = "does not answer",
-        [SSD_FAILED] = "refuses IDENTIFY DEVICE",
-        [SSD_PANIC] = "is in panic mode: its controller has lost its state",
-    };
     uint8_t state = card->ssd[n].state;
     CHAR16 line[128], *to;
 
@@ -247,7 +228,7 @@ static void report_ssd(const Card *card, unsigned n)
         return;
     }
     to = text_add_number(text_add(line, "Z-Drive: SSD "), n);
-    text_add(text_add(to, " "), states[state]);
+    text_add(text_add(to, " "), ssd_words(state));
     text_print(line);
 }
 

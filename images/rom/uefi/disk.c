@@ -73,8 +73,7 @@ static EFI_STATUS mapped_io(Disk *disk, bool write, EFI_LBA lba,
         result = HBA_ERROR;
     }
     status = pci->Unmap(pci, mapping);
-    return result == HBA_OK ? status :
-           result == HBA_TIMEOUT ? EFI_TIMEOUT : EFI_DEVICE_ERROR;
+    return result == HBA_OK ? status : EFI_DEVICE_ERROR;
 }
 
 static EFI_STATUS block_io(EFI_BLOCK_IO_PROTOCOL *this, bool write,

@@ -65,6 +65,9 @@ extern EFI_DRIVER_BINDING_PROTOCOL driver_binding;
 void *memcpy(void *to, const void *from, size_t len);
 void *memset(void *at, int value, size_t len);
 
+/* clock.c: before hba_pause() */
+void clock_gauge(void);
+
 /* card.c: bring a card up and down; its disks are in card->disk. */
 EFI_STATUS card_open(Card *card);
 void card_close(Card *card);

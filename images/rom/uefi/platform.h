@@ -20,23 +20,16 @@ typedef struct HbaBar {
     UINT8 number;
 } HbaBar;
 
-/*
- * Polls of the memory between two stalls.  Only the stalls are counted as time,
- * so the polls have to take less.
- */
+/* Polls of the memory between two looks at the clock. */
 #define HBA_POLLS       50
 /* Microseconds. */
 #define HBA_TICKS_PER_MS 1000
-#define HBA_STALL_US    10
 
 /* driver.c */
 extern EFI_BOOT_SERVICES *boot_services;
 
-static inline uint32_t hba_pause(void)
-{
-    boot_services->Stall(HBA_STALL_US);
-    return HBA_STALL_US;
-}
+/* clock.c: stall a little and tell how long ago the last call was. */
+uint32_t hba_pause(void);
 
 static inline void hba_barrier(void)
 {

@@ -4,6 +4,7 @@
  * called by the compiler itself.
  */
 #include "driver.h"
+#include "words.h"
 
 void *memcpy(void *to, const void *from, size_t len)
 {
@@ -37,15 +38,9 @@ CHAR16 *text_add(CHAR16 *to, const char *s)
 
 CHAR16 *text_add_number(CHAR16 *to, uint32_t n)
 {
-    char digits[11];
-    unsigned i = sizeof(digits) - 1;
+    char text[DECIMAL_LEN];
 
-    digits[i] = 0;
-    do {
-        digits[--i] = '0' + n % 10;
-        n /= 10;
-    } while (n);
-    return text_add(to, digits + i);
+    return text_add(to, decimal(text, n));
 }
 
 CHAR16 *text_add_size(CHAR16 *to, uint64_t sectors)

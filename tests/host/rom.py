@@ -5,11 +5,11 @@ every time; and what the card makes of it.
 
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-import bootlib
-from zdlib import paths, vm
+from zdlib import paths, tap, vm
 
 BLOCK = 512
 LIMIT = 64 << 10
@@ -50,8 +50,9 @@ def check_bios(report, rom, at, pcir, length):
 
 def check_uefi(report, rom, at, length):
     """What UEFI firmware looks at."""
-    signature, subsystem, machine, compression = struct.unpack_from(
-        "<IHHH", rom, at + 4)
+    blocks, signature, subsystem, machine, compression = struct.unpack_from(
+        "<HIHHH", rom, at + 2)
+    report.ok("UEFI: size in the header", blocks * BLOCK == length, blocks)
     report.ok("UEFI: signature", signature == 0x0EF1, signature)
     report.ok("UEFI: a boot service driver for x86-64",
               (subsystem, machine, compression) == (0x0B, 0x8664, 0))
@@ -74,8 +75,9 @@ def rebuilt():
         return out.read_bytes()
 
 
-def body(report):
+def main():
     """Walk through the file."""
+    report = tap.Report()
     rom = paths.ROM.read_bytes()
     report.ok("not more than 64 KiB", len(rom) <= LIMIT, len(rom))
     found = list(images(rom))
@@ -85,8 +87,13 @@ def body(report):
               sum(length for _, _, length in found) == len(rom))
     for at, pcir, length in found:
         report.ok("image begins with 55 AA", rom[at:at + 2] == b"\x55\xaa")
-        report.ok("PCIR, aligned", rom[pcir:pcir + 4] == b"PCIR" and
-                  pcir % 4 == 0)
+        report.ok("PCIR, aligned, of PCI Firmware 3.0",
+                  rom[pcir:pcir + 4] == b"PCIR" and pcir % 4 == 0 and
+                  struct.unpack_from("<HB", rom, pcir + 0x0A) == (0x1C, 3))
+        report.ok("class of a SCSI controller",
+                  rom[pcir + 0x0D:pcir + 0x10] == b"\0\0\1")
+        report.ok("only the last image is marked as such",
+                  bool(rom[pcir + 0x15] & LAST) == (at == found[-1][0]))
         report.ok("vendor and device",
                   struct.unpack_from("<HH", rom, pcir + 4) ==
                   (0x1B85, 0x1084))
@@ -104,7 +111,8 @@ def body(report):
             input="info pci\nquit\n", stdout=subprocess.PIPE).stdout
         report.ok(f"ROM BAR with {properties}",
                   ("BAR6:" in shown) == wanted, shown)
+    return report.end()
 
 
 if __name__ == "__main__":
-    bootlib.run(body)
+    sys.exit(main())
