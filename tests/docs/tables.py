@@ -5,6 +5,7 @@ Rows are compared as sets of the columns that both sides have, so each
 difference is named.
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -14,9 +15,6 @@ import pages
 from zdlib import paths, qemusrc, tap
 
 HOUSE = paths.ROOT / "hw/zdrive"
-FLAGS = {"POSR": "POSR--", "POCK": "PO--CK", "OCK": "-O--CK",
-         "CK": "----CK", "OK": "-O---K", "SRC": "--SRC-", "POC": "PO--C-",
-         "0": "------"}
 PROTOCOLS = {"NON_DATA": "no data"}
 
 
@@ -60,12 +58,27 @@ def ata_commands():
             read("hw/zdrive/disk/ata/commands.c"))}
 
 
+@functools.cache
+def profile_rows(profile):
+    """The C of an SSD profile as the compiler sees its tables."""
+    glib = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], text=True,
+                          check=True, stdout=subprocess.PIPE).stdout.split()
+    return subprocess.run(
+        ["cc", "-E", "-P", *glib, "-Iinclude", "-iquote", ".",
+         f"hw/zdrive/catalog/{profile}.c"], text=True, check=True,
+        cwd=paths.ROOT, stdout=subprocess.PIPE).stdout
+
+
 def attributes(profile):
     """Id, flags, value and threshold of each SMART attribute."""
-    return {(number, FLAGS[flags.removeprefix("ZD_SMART_")], value, limit)
-            for number, flags, value, limit in re.findall(
-                r"\{ (\d+), (\w+), (\d+), \d+, (\d+),",
-                read(f"hw/zdrive/catalog/{profile}.c"))}
+    found = set()
+    for number, flags, value, limit in re.findall(
+            r"\{ (\d+), ([^,]+), (\d+), \d+, (\d+), \w+, ZD_SMART",
+            profile_rows(profile)):
+        letters = re.findall(r"ZD_SMART_(\w)\b", flags)
+        found.add((number, "".join(letter if letter in letters else "-"
+                                   for letter in "POSRCK"), value, limit))
+    return found
 
 
 def logs():
@@ -75,8 +88,7 @@ def logs():
     return {("00h", "both")} | {
         (f"{address.upper()}h", ways[ext != "0", smart != "0"])
         for address, ext, smart in re.findall(
-            r"\{ 0x(\w\w), (\d+), (\d+) \}",
-            read("hw/zdrive/catalog/sf2282.c"))}
+            r"\{ 0x(\w\w), (\d+), (\d+) \}", profile_rows("sf2282"))}
 
 
 def documented_logs():
