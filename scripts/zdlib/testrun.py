@@ -9,7 +9,7 @@ import json
 import os
 import re
 
-from zdlib import apt, build, paths, run, tap, ui
+from zdlib import apt, build, fuzzqemu, paths, run, tap, ui
 
 SUITES = {
     "unit": "single rooms, without a running QEMU",
@@ -20,9 +20,10 @@ SUITES = {
     "boot": "power-on to a login, by the card's option ROM; only by name",
     "docs": "the pages, their commands and their tables",
     "fuzz": "a hostile guest by chance, under sanitisers",
+    "fuzz-qemu": "QEMU's own generic fuzzer, 20 minutes; only by name",
     "long": "what takes long: faults, resets, fuzz, migration; only by name",
 }
-NOT_BY_DEFAULT = ("boot", "long")
+NOT_BY_DEFAULT = ("boot", "fuzz-qemu", "long")
 # Which suites need what one of Meson's options builds.
 NEEDED_BY = {
     "qtest": ("qtest", "fuzz", "long"),
@@ -34,6 +35,7 @@ GROUPS = (
     (("unit", "house", "host", "qtest", "fuzz"), os.cpu_count()),
     (("guest", "boot", "docs"), 2),
     (("long",), 2),
+    (("fuzz-qemu",), 1),
 )
 
 # What only the tests of the pages need.
@@ -55,7 +57,7 @@ def add_parser(commands):
                                       for name, what in SUITES.items()))
     parser.add_argument("suites", nargs="*", metavar="SUITE",
                         help=f"one of: {', '.join(SUITES)} (default: all "
-                        "but long)")
+                        f"but {', '.join(NOT_BY_DEFAULT)})")
     parser.set_defaults(main=main)
 
 
@@ -71,6 +73,8 @@ def main(args):
         apt.ensure(DOCS_PACKAGES)
     build.everything(*(option for option, suites in NEEDED_BY.items()
                        if not set(suites).isdisjoint(wanted)))
+    if "fuzz-qemu" in wanted:
+        fuzzqemu.program()
     if not {"guest", "docs", "long"}.isdisjoint(wanted):
         run.prepare()
     records = []
