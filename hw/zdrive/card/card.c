@@ -65,18 +65,33 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     }
 }
 
-static void zd_card_exit(PCIDevice *pci)
+static void zd_card_take_apart(void *opaque)
 {
-    ZdCard *card = ZDRIVE_R4(pci);
+    ZdCard *card = opaque;
     unsigned i;
 
-    qemu_del_vm_change_state_handler(card->vm_state);
-    mv_bridge_cleanup(&card->bridge);
     for (i = 0; i < card->plan.product->ssds; i++) {
         object_unparent(OBJECT(card->ssd[i]));
     }
+    mv_bridge_cleanup(&card->bridge);
     zd_store_free(card->store);
+    object_unref(OBJECT(card));
+}
+
+/*
+ * A guest can have the card unplugged from within: by an MSI that is a write
+ * to the power control of its slot.  All rooms may be on the stack then, so
+ * they fall silent now and go when the main loop is back.
+ */
+static void zd_card_exit(PCIDevice *pci)
+{
+    ZdCard *card = ZDRIVE_R4(pci);
+
+    qemu_del_vm_change_state_handler(card->vm_state);
+    mv_bridge_stop(&card->bridge);
     zd_card_exit_config(pci);
+    object_ref(OBJECT(card));
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), zd_card_take_apart, card);
 }
 
 static void zd_card_realize(PCIDevice *pci, Error **errp)

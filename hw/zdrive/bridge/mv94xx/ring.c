@@ -24,7 +24,8 @@ void mv_ring_stop(MvCore *core, uint32_t cause)
 static bool tx_enabled(MvCore *core)
 {
     return (core->regs[MV_PCS / 4] & MV_PCS_CMD_EN) &&
-           (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped;
+           (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped &&
+           !core->bridge->gone;
 }
 
 void mv_ring_go_on(void *opaque)
