@@ -29,11 +29,11 @@ MACHINE = ("-machine q35 -nodefaults -m 2816M -L /usr/share/seabios "
 PATIENCE = 900000
 COMPLAINT = re.compile(r"ERROR: \w*Sanitizer|runtime error:|"
                        r"ERROR: libFuzzer|Assertion")
-# Sum of what libFuzzer needs to know to stop by itself.
+# What it may take to end after its time.
 GRACE = 120
 
 SEPARATOR = b"FUZZ"
-OP_READ, OP_WRITE, OP_PATTERN, OP_CLOCK = 2, 3, 7, 9
+OP_READ, OP_WRITE, OP_PATTERN, OP_CLEAR, OP_CLOCK = 2, 3, 7, 8, 9
 LONG = 2
 BAR2 = 1
 CORE = 0x20000
@@ -74,10 +74,11 @@ def program(opcode, count, length):
     fis = struct.pack("<BBBBIIBBH4x", 0x27, 0x80, opcode, features[0],
                       0x40000008, 0, features[1], 0, 0)
     prd = struct.pack("<QI", 0x800000, length)
-    words = [pattern(part) for part in (descriptor, header, fis, prd)]
-    words += [write(offset, value) for offset, value in START]
+    words = [write(offset, value) for offset, value in START]
     for index in range(3):
-        words += [write(DOORBELL, index), bytes([OP_CLOCK]), read(INT_STAT),
+        words += [bytes([OP_CLEAR]), *map(pattern, (descriptor, header, fis,
+                                                    prd)),
+                  write(DOORBELL, index), bytes([OP_CLOCK]), read(INT_STAT),
                   write(INT_STAT, 1)]
     return SEPARATOR.join(words)
 

@@ -33,6 +33,12 @@ typedef struct QEMU_PACKED MvPrd {
 
 QEMU_BUILD_BUG_ON(sizeof(MvPrd) != MV_PRD_SIZE);
 
+/*
+ * Scatter entries that a command which is over may keep for the next one: what
+ * drivers use.  The longest lists, for each slot, would hold 128 MiB for ever.
+ */
+#define MOST_KEPT   256
+
 static MvCommand *command_get(MvCore *core)
 {
     MvBridge *b = core->bridge;
@@ -57,6 +63,10 @@ static void command_put(MvCommand *cmd)
 {
     MvBridge *b = cmd->core->bridge;
 
+    if (cmd->req.sg.nalloc > MOST_KEPT) {
+        qemu_sglist_destroy(&cmd->req.sg);
+        pci_dma_sglist_init(&cmd->req.sg, b->pci, 8);
+    }
     b->free_commands = g_slist_prepend(b->free_commands, cmd);
 }
 
