@@ -511,13 +511,13 @@ static uint64_t trap_address(ZtCard *card, unsigned i)
  * can have the card taken away by the card itself, in mid-completion, with
  * more commands behind it.
  */
-static void msi_trap(unsigned i, const char *timing)
+static void msi_trap(unsigned i, const char *props)
 {
-    g_autofree char *args = g_strdup_printf(
+    ZtCard *card = zt_qemu(
         "-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off "
+        "-blockdev driver=null-co,node-name=d0,size=67108864,read-zeroes=on "
         "-device pcie-root-port,id=rp,addr=3 "
-        "-device zdrive-r4,id=zd,bus=rp,size=64M,timing=%s", timing);
-    ZtCard *card = zt_qemu("%s", args);
+        "-device zdrive-r4,id=zd,bus=rp,%s", props);
     ZtCore *core = &card->core[0];
     uint64_t buf;
     unsigned tag;
@@ -554,8 +554,9 @@ static void msi_trap(unsigned i, const char *timing)
 
 static void test_msi_trap(const void *data)
 {
-    msi_trap(GPOINTER_TO_UINT(data), "off");
-    msi_trap(GPOINTER_TO_UINT(data), "model");
+    msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=off");
+    msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=model");
+    msi_trap(GPOINTER_TO_UINT(data), "drive=d0,timing=off");
 }
 
 /* Plug and unplug below a root port, with commands in flight at the end. */
