@@ -3,7 +3,7 @@
  * A TCG plugin that counts the instructions which a guest executes, in eight
  * bytes at the start of a file that others can look into while it runs:
  *
- *   -plugin zdrive-insns.so,file=PATH
+ *   -plugin zdrive-insns.so,count=PATH
  *
  * One processor only: the count is not atomic.
  */
@@ -31,13 +31,13 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id,
 {
     int fd;
 
-    if (argc != 1 || strncmp(argv[0], "file=", 5)) {
-        fputs("zdrive-insns: file=PATH is missing\n", stderr);
+    if (argc != 1 || strncmp(argv[0], "count=", 6)) {
+        fputs("zdrive-insns: count=PATH is missing\n", stderr);
         return -1;
     }
-    fd = open(argv[0] + 5, O_RDWR | O_CREAT | O_TRUNC, 0644);
+    fd = open(argv[0] + 6, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || ftruncate(fd, sizeof(*count))) {
-        perror(argv[0] + 5);
+        perror(argv[0] + 6);
         return -1;
     }
     count = mmap(NULL, sizeof(*count), PROT_READ | PROT_WRITE, MAP_SHARED, fd,

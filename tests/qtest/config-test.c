@@ -557,6 +557,9 @@ static void test_msi_trap(const void *data)
     msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=off");
     msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=model");
     msi_trap(GPOINTER_TO_UINT(data), "drive=d0,timing=off");
+    /* an event of the phy, while its command is about to end */
+    msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=off,"
+             "faults='ssd0:crc-error opcode=0x60'");
 }
 
 /* Plug and unplug below a root port, with commands in flight at the end. */
