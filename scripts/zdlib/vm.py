@@ -242,6 +242,11 @@ class Vm:
             time.sleep(POLL)
         self.qmp.ask("cont")
 
+    @property
+    def pid(self):
+        """The process that is QEMU."""
+        return self._process.pid
+
     def kill(self):
         """End QEMU at once, as a power cut of the host would."""
         if self._process:
