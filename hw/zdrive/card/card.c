@@ -65,9 +65,15 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     }
 }
 
-static void zd_card_take_apart(void *opaque)
+static void zd_card_stop(ZdCard *card)
 {
-    ZdCard *card = opaque;
+    qemu_del_vm_change_state_handler(card->vm_state);
+    mv_bridge_stop(&card->bridge);
+    zd_card_exit_config(PCI_DEVICE(card));
+}
+
+static void zd_card_take_apart(ZdCard *card)
+{
     unsigned i;
 
     for (i = 0; i < card->plan.product->ssds; i++) {
@@ -75,7 +81,12 @@ static void zd_card_take_apart(void *opaque)
     }
     mv_bridge_cleanup(&card->bridge);
     zd_store_free(card->store);
-    object_unref(OBJECT(card));
+}
+
+static void zd_card_gone(void *opaque)
+{
+    zd_card_take_apart(opaque);
+    object_unref(OBJECT(opaque));
 }
 
 /*
@@ -87,11 +98,9 @@ static void zd_card_exit(PCIDevice *pci)
 {
     ZdCard *card = ZDRIVE_R4(pci);
 
-    qemu_del_vm_change_state_handler(card->vm_state);
-    mv_bridge_stop(&card->bridge);
-    zd_card_exit_config(pci);
+    zd_card_stop(card);
     object_ref(OBJECT(card));
-    aio_bh_schedule_oneshot(qemu_get_aio_context(), zd_card_take_apart, card);
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), zd_card_gone, card);
 }
 
 static void zd_card_realize(PCIDevice *pci, Error **errp)
@@ -122,7 +131,8 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     if (!zd_card_load_flash(card, errp) ||
         (card->props.faults &&
          !zd_card_set_faults(card, card->props.faults, errp))) {
-        zd_card_exit(pci);
+        zd_card_stop(card);
+        zd_card_take_apart(card);
     }
 }
 
