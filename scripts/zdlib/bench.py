@@ -12,7 +12,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from zdlib import build, plots, targets, ui
+from zdlib import build, peers, plots, targets, ui
 
 DESCRIPTION = """\
 Put a card under load and print its throughput and latency.  Time is virtual:
@@ -30,6 +30,7 @@ examples:
   scripts/zdrive bench --trace fio.log
   scripts/zdrive bench --targets published.csv
   scripts/zdrive bench --plot build/plots
+  scripts/zdrive bench --peers
 
 The card's own size is used when a test touches little of it; a test of all of
 it or of a used one runs on SSDs that are scaled down, spare area and all
@@ -89,6 +90,11 @@ def add_parser(commands):
                         "exit 1 if one is missed")
     parser.add_argument("--plot", metavar="DIR", type=Path,
                         help="draw the model's curves as SVG")
+    parser.add_argument("--peers", action="store_true",
+                        help="in a guest, beside ich9-ahci and megasas-gen2; "
+                        "exit 1 if the card is slower than it has to be")
+    parser.add_argument("--kvm", action="store_true",
+                        help="of --peers: use KVM")
     parser.set_defaults(main=main)
 
 
@@ -114,7 +120,9 @@ def measure(program, *words):
 
 
 def main(args):
-    """Run the bench, a file of targets, or the plots."""
+    """Run the bench, a file of targets, the plots, or the peers."""
+    if args.peers:
+        return peers.main(args.kvm, args.json)
     for path in (args.targets, args.trace):
         if path and not Path(path).is_file():
             ui.die(f"there is no file {path}", "give the path of one")

@@ -3,13 +3,12 @@
 
 import argparse
 import json
-import os
-import shlex
 import subprocess
 import tempfile
 from pathlib import Path
 
-from zdlib import bootimage, build, firmware, fsys, paths, qemusrc, ui, vm
+from zdlib import (bootimage, build, firmware, foreground, fsys, paths,
+                   qemusrc, ui, vm)
 
 DESCRIPTION = """\
 Boot a disk image as a Z-Drive R4, by the card's own option ROM, with SeaBIOS
@@ -53,12 +52,7 @@ def add_parser(commands):
                         "the first SSD, and the ROM shows each SSD")
     parser.add_argument("--snapshot", action="store_true",
                         help="throw away what the guest writes")
-    parser.add_argument("--kvm", action="store_true",
-                        help="use KVM instead of emulating the processor")
-    parser.add_argument("--print", action="store_true",
-                        help="print the QEMU command instead of running it")
-    parser.add_argument("qemu", nargs="*", metavar="-- QEMU ARGS",
-                        help="further arguments for QEMU")
+    foreground.add_arguments(parser)
     parser.set_defaults(main=main)
 
 
@@ -71,11 +65,7 @@ def main(args):
         args.snapshot = True
     image = _look_at(args.image)
     _need_boot_code(args.image, image["format"], args.uefi)
-    command = _command(args, image, ssds)
-    if args.print:
-        ui.say(shlex.join(map(str, command)))
-        return
-    os.execvp(command[0], list(map(str, command)))
+    foreground.become(args, _command(args, image, ssds))
 
 
 def _ssds(model):
@@ -154,7 +144,7 @@ def _command(args, image, ssds):
     folder = fsys.folder(OVERLAYS)
     return [
         vm.QEMU, *vm.machine("q35" if args.uefi else "q35,graphics=off",
-                             accelerator=vm.KVM if args.kvm else vm.TCG),
+                             accelerator=args.accelerator),
         *vm.plugin(), *(firmware.uefi(folder) if args.uefi else []),
         "-serial", "mon:stdio", *drives, *vm.root_port(),
         *vm.card(**card), *args.qemu]

@@ -81,6 +81,13 @@ def bench():
     return paths.BENCH
 
 
+def peers():
+    """Build zdrive.so and what counts a guest's instructions."""
+    _compile(qemusrc.headers(), (), [paths.MODULE.name, paths.ROM.name,
+                                     paths.INSNS.name],
+             f"Building {paths.MODULE.name}")
+
+
 def everything(*wanted):
     """Build zdrive.so and all tests, those of TEST_OPTIONS if @wanted."""
     qemu = qemusrc.qtest() if wanted else qemusrc.headers()

@@ -10,7 +10,6 @@ kernel are one text.  QMP is at machine.qmp.
 """
 
 import re
-import socket
 import subprocess
 import time
 
@@ -44,20 +43,9 @@ class Machine:
         self._console = self._process = self.qmp = None
 
     def __enter__(self):
-        self._console, console = socket.socketpair()
-        monitor, qemu_monitor = socket.socketpair()
-        ends = {"console": console.fileno(), "qmp": qemu_monitor.fileno()}
-        command = list(map(str, self._command))
-        for name, number in ends.items():
-            command += ["-chardev", f"socket,id={name},fd={number}"]
-        (self.folder / "command").write_text(
-            subprocess.list2cmdline(command))
-        with open(self.folder / "messages", "wb") as messages:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=messages,
-                stderr=messages, pass_fds=ends.values())
-        console.close()
-        qemu_monitor.close()
+        (self.folder / "messages").unlink(missing_ok=True)
+        self._process, self._console, monitor = vm.launch(
+            self.folder, self._command, "console", "qmp")
         self.qmp = qmp.Qmp(monitor)
         try:
             self.qmp.greet(QMP_TIMEOUT)

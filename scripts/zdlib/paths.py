@@ -14,6 +14,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
 MODULE = BUILD / "zdrive.so"
 BENCH = BUILD / "zdrive-bench"
+INSNS = BUILD / "zdrive-insns.so"
 ROM = BUILD / "zdrive-r4.rom"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache",
              "qemu-zdrive")

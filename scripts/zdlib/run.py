@@ -3,10 +3,9 @@
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 
-from zdlib import apt, build, image, kernel, ui, vm
+from zdlib import apt, build, foreground, image, kernel, ui, vm
 
 DESCRIPTION = """\
 Boot Debian's own kernel in Debian's own QEMU with a Z-Drive R4 and give a
@@ -51,12 +50,7 @@ def add_parser(commands):
                         help="initrd for your own kernel (default: ours)")
     parser.add_argument("--append", default="", metavar="WORDS",
                         help="more words for the kernel's command line")
-    parser.add_argument("--kvm", action="store_true",
-                        help="use KVM instead of emulating the processor")
-    parser.add_argument("--print", action="store_true",
-                        help="print the QEMU command instead of running it")
-    parser.add_argument("qemu", nargs="*", metavar="-- QEMU ARGS",
-                        help="further arguments for QEMU")
+    foreground.add_arguments(parser)
     parser.set_defaults(main=main)
 
 
@@ -69,12 +63,7 @@ def prepare():
 def main(args):
     """Become QEMU."""
     build.module()
-    command = _command(args)
-    if args.print:
-        ui.say(shlex.join(command))
-        return
-    _make_drive(args)
-    os.execvp(command[0], command)
+    foreground.become(args, _command(args), lambda: _make_drive(args))
 
 
 def _own_kernel(name):
@@ -98,7 +87,7 @@ def _command(args):
         card["drive"] = "card"
         drive = vm.blockdev("card", args.drive.absolute(), discard="unmap")
     return [
-        vm.QEMU, *vm.machine(accelerator=vm.KVM if args.kvm else vm.TCG),
+        vm.QEMU, *vm.machine(accelerator=args.accelerator),
         *vm.plugin(),
         *vm.linux(own or stock.vmlinuz, args.initrd or images.initrd,
                   f"{vm.CONSOLE} {args.append}".strip()),

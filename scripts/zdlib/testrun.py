@@ -9,7 +9,7 @@ import json
 import os
 import re
 
-from zdlib import apt, bootimage, build, paths, run, tap, ui
+from zdlib import apt, bootimage, build, fuzzqemu, paths, run, tap, ui
 
 SUITES = {
     "unit": "single rooms, without a running QEMU",
@@ -21,9 +21,10 @@ SUITES = {
     "boot": "all that the option ROM does; only by name",
     "docs": "the pages, their commands and their tables",
     "fuzz": "a hostile guest by chance, under sanitisers",
+    "fuzz-qemu": "QEMU's own generic fuzzer, 20 minutes; only by name",
     "long": "what takes long: faults, resets, fuzz, migration; only by name",
 }
-NOT_BY_DEFAULT = ("boot", "long")
+NOT_BY_DEFAULT = ("boot", "fuzz-qemu", "long")
 # Which suites need what one of Meson's options builds.
 NEEDED_BY = {
     "qtest": ("qtest", "fuzz", "long"),
@@ -35,6 +36,7 @@ GROUPS = (
     (("unit", "house", "host", "qtest", "fuzz"), os.cpu_count()),
     (("guest", "boot-quick", "boot", "docs"), 2),
     (("long",), 2),
+    (("fuzz-qemu",), 1),
 )
 
 # What only the tests of the pages need.
@@ -56,7 +58,7 @@ def add_parser(commands):
                                       for name, what in SUITES.items()))
     parser.add_argument("suites", nargs="*", metavar="SUITE",
                         help=f"one of: {', '.join(SUITES)} (default: all "
-                        f"but {' and '.join(NOT_BY_DEFAULT)})")
+                        f"but {', '.join(NOT_BY_DEFAULT)})")
     parser.set_defaults(main=main)
 
 
@@ -72,6 +74,8 @@ def main(args):
         apt.ensure(DOCS_PACKAGES)
     build.everything(*(option for option, suites in NEEDED_BY.items()
                        if not set(suites).isdisjoint(wanted)))
+    if "fuzz-qemu" in wanted:
+        fuzzqemu.program()
     if not {"guest", "docs", "long"}.isdisjoint(wanted):
         run.prepare()
     if not {"boot", "boot-quick"}.isdisjoint(wanted):

@@ -111,6 +111,27 @@ def card(name="zd0", bus="rp0", **properties):
     return device("zdrive-r4", id=name, bus=bus, **properties)
 
 
+def launch(folder, command, *channels):
+    """Start QEMU with a chardev for each of @channels.
+
+    Its arguments and messages are kept in @folder.  Returns the process and
+    our end of each channel, a socket.
+    """
+    command = list(map(str, command))
+    pairs = {name: socket.socketpair() for name in channels}
+    ends = [theirs for _, theirs in pairs.values()]
+    for name, end in zip(pairs, ends):
+        command += ["-chardev", f"socket,id={name},fd={end.fileno()}"]
+    (folder / "command").write_text(subprocess.list2cmdline(command))
+    with open(folder / "messages", "ab") as messages:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=messages,
+            stderr=messages, pass_fds=[end.fileno() for end in ends])
+    for end in ends:
+        end.close()
+    return process, *(ours for ours, _ in pairs.values())
+
+
 #
 # The machine under control
 #
@@ -165,20 +186,8 @@ class Vm:
 
     def _launch(self, *words):
         """Start QEMU; @words are further arguments."""
-        self._agent, agent = socket.socketpair()
-        monitor, qemu_monitor = socket.socketpair()
-        ends = {"agent": agent.fileno(), "qmp": qemu_monitor.fileno()}
-        command = [*self._command, *words]
-        for name, number in ends.items():
-            command += ["-chardev", f"socket,id={name},fd={number}"]
-        (self.folder / "command").write_text(
-            subprocess.list2cmdline(command))
-        with open(self.folder / "messages", "ab") as messages:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=messages,
-                stderr=messages, pass_fds=ends.values())
-        agent.close()
-        qemu_monitor.close()
+        self._process, self._agent, monitor = launch(
+            self.folder, [*self._command, *words], "agent", "qmp")
         self.qmp = qmp.Qmp(monitor)
         self.qmp.greet(EXIT_TIMEOUT)
 
@@ -232,6 +241,11 @@ class Vm:
                 raise self._error("the machine does not arrive")
             time.sleep(POLL)
         self.qmp.ask("cont")
+
+    @property
+    def pid(self):
+        """The process that is QEMU."""
+        return self._process.pid
 
     def kill(self):
         """End QEMU at once, as a power cut of the host would."""

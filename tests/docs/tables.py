@@ -5,6 +5,7 @@ Rows are compared as sets of the columns that both sides have, so each
 difference is named.
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -14,9 +15,6 @@ import pages
 from zdlib import paths, qemusrc, tap
 
 HOUSE = paths.ROOT / "hw/zdrive"
-FLAGS = {"POSR": "POSR--", "POCK": "PO--CK", "OCK": "-O--CK",
-         "CK": "----CK", "OK": "-O---K", "SRC": "--SRC-", "POC": "PO--C-",
-         "0": "------"}
 PROTOCOLS = {"NON_DATA": "no data"}
 
 
@@ -51,6 +49,51 @@ def registers():
         read("hw/zdrive/bridge/mv94xx/core.c"))}
 
 
+def symbols():
+    """The names of mvsas that stand beside what regs.h defines."""
+    return {name.removeprefix("MVS_") for comment in re.findall(
+        r"^#define MV_.*?/\* (.*)", read("hw/zdrive/bridge/mv94xx/regs.h"),
+        re.MULTILINE) for name in re.findall(
+            r"\b(?:[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]|disable_phy)\b", comment)
+        if not re.match(r"MV_|SIG3$", name)}
+
+
+def documented_symbols():
+    """All names of such a kind in the reference."""
+    return {name.removeprefix("MVS_") for name in
+            re.findall(r"\b\w+\b", read("docs/bridge.rst"))}
+
+
+def messages():
+    """What is said of a driver's mistakes, # for numbers, ... for words."""
+    found = set()
+    for file in sorted(HOUSE.rglob("*.c")):
+        text = file.read_text(encoding="utf-8")
+        for call in re.findall(r'^ +mv_guest_error\([^"]*(".*?)\);$', text,
+                               re.MULTILINE | re.DOTALL):
+            words = "".join(re.findall(r'"([^"]*)"', call))
+            found.add(re.sub(r"%[0-9]*[a-z]*(?<=[a-z%])",
+                             lambda form: "..." if form[0] == "%s" else "#",
+                             words))
+    found |= set(re.findall(r'\[ZD_ATA_BAD_\w+\] = "([^"]+)"',
+                            read("hw/zdrive/disk/ata/commands.c")))
+    return found
+
+
+def documented_messages():
+    """The terms of the driver's guide."""
+    text = read("docs/driver-guide.rst").split(".. _guest-errors:")[1]
+    return set(re.findall(r"^``(.+)``$", text.split("\nTests without")[0],
+                          re.MULTILINE))
+
+
+def instructions():
+    """Kind and bound of each command whose instructions are counted."""
+    return {(kind, f"{int(bound):,}") for kind, bound in re.findall(
+        r'^    "([\w-]+)": (\d+),$', read("tests/qtest/instructions.py"),
+        re.MULTILINE)}
+
+
 def ata_commands():
     """Code, name and protocol of each command."""
     return {(f"{code.upper()}h", name, PROTOCOLS.get(
@@ -60,12 +103,27 @@ def ata_commands():
             read("hw/zdrive/disk/ata/commands.c"))}
 
 
+@functools.cache
+def profile_rows(profile):
+    """The C of an SSD profile as the compiler sees its tables."""
+    glib = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], text=True,
+                          check=True, stdout=subprocess.PIPE).stdout.split()
+    return subprocess.run(
+        ["cc", "-E", "-P", *glib, "-Iinclude", "-iquote", ".",
+         f"hw/zdrive/catalog/{profile}.c"], text=True, check=True,
+        cwd=paths.ROOT, stdout=subprocess.PIPE).stdout
+
+
 def attributes(profile):
     """Id, flags, value and threshold of each SMART attribute."""
-    return {(number, FLAGS[flags.removeprefix("ZD_SMART_")], value, limit)
-            for number, flags, value, limit in re.findall(
-                r"\{ (\d+), (\w+), (\d+), \d+, (\d+),",
-                read(f"hw/zdrive/catalog/{profile}.c"))}
+    found = set()
+    for number, flags, value, limit in re.findall(
+            r"\{ (\d+), ([^,]+), (\d+), \d+, (\d+), \w+, ZD_SMART",
+            profile_rows(profile)):
+        letters = re.findall(r"ZD_SMART_(\w)\b", flags)
+        found.add((number, "".join(letter if letter in letters else "-"
+                                   for letter in "POSRCK"), value, limit))
+    return found
 
 
 def logs():
@@ -75,8 +133,7 @@ def logs():
     return {("00h", "both")} | {
         (f"{address.upper()}h", ways[ext != "0", smart != "0"])
         for address, ext, smart in re.findall(
-            r"\{ 0x(\w\w), (\d+), (\d+) \}",
-            read("hw/zdrive/catalog/sf2282.c"))}
+            r"\{ 0x(\w\w), (\d+), (\d+) \}", profile_rows("sf2282"))}
 
 
 def documented_logs():
@@ -157,6 +214,12 @@ def main():
     same("registers", {row[:2] for row in
                        table("docs/bridge.rst", "core-registers")},
          registers())
+    report.ok("bits: nothing is missing", symbols() <= documented_symbols(),
+              *sorted(symbols() - documented_symbols()))
+    same("messages", documented_messages(), messages())
+    same("instructions", {(kind, bound) for kind, _, bound, _ in
+                          table("docs/speed.rst", "instructions")},
+         instructions())
     same("ATA commands", {row[:3] for row in
                           table("docs/ssd.rst", "ata-commands")},
          {(code, name, protocol.replace("pio", "PIO").replace("fpdma", "FPDMA")

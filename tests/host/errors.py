@@ -24,6 +24,7 @@ TINY_MIB = 8
 PYTHON = "/usr/bin/python3"
 DPKG_STATUS = Path("/var/lib/dpkg/status")
 INTERRUPTED = 130
+POLL = 0.01
 
 
 class Situation:
@@ -205,7 +206,12 @@ def interrupted(report):
         situation = Situation(Path(name))
         with situation.start() as process:
             process.stdout.readline()       # the lists are there
-            time.sleep(1)
+            # and the sources are on their way
+            while not any(path.is_file() for path in
+                          situation.cache.glob("*/source/partial/*")):
+                if process.poll() is not None:
+                    break
+                time.sleep(POLL)
             process.send_signal(signal.SIGINT)
             output, errors = process.communicate()
         cache = situation.cache / paths.CACHE.name

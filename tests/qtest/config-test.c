@@ -480,6 +480,88 @@ static void test_bus_master(void)
     zt_quit(card);
 }
 
+/* Where an MSI of the card goes that makes it vanish, and with what data. */
+static const struct {
+    const char *name;
+    bool port;                  /* a register of the root port, not ours */
+    uint8_t cap, offset;
+    uint16_t data;
+    bool gone;
+} msi_traps[] = {
+    /* the slot's power and its indicator off: the card is unplugged */
+    { "unplug", true, PCI_CAP_ID_EXP, PCI_EXP_SLTCTL,
+      PCI_EXP_SLTCTL_PWR_OFF | PCI_EXP_SLTCTL_PWR_IND_OFF, true },
+    { "sleep", false, PCI_CAP_ID_PM, PCI_PM_CTRL, 3, false },
+    { "command", false, 0, PCI_COMMAND, 0, false },
+};
+
+static uint64_t trap_address(ZtCard *card, unsigned i)
+{
+    int devfn = msi_traps[i].port ? ROOT_PORT : BUS(1);
+    QPCIDevice *dev = qpci_device_find(card->bus, devfn);
+    uint8_t at = msi_traps[i].cap ?
+                 qpci_find_capability(dev, msi_traps[i].cap, 0) : 0;
+
+    g_free(dev);
+    return ECAM + (uint64_t)devfn * 4096 + at + msi_traps[i].offset;
+}
+
+/*
+ * An MSI is a write to memory, and configuration space is memory: the guest
+ * can have the card taken away by the card itself, in mid-completion, with
+ * more commands behind it.
+ */
+static void msi_trap(unsigned i, const char *props)
+{
+    ZtCard *card = zt_qemu(
+        "-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off "
+        "-blockdev driver=null-co,node-name=d0,size=67108864,read-zeroes=on "
+        "-device pcie-root-port,id=rp,addr=3 "
+        "-device zdrive-r4,id=zd,bus=rp,%s", props);
+    ZtCore *core = &card->core[0];
+    uint64_t buf;
+    unsigned tag;
+
+    enable_ecam(card);
+    open_bridge(card, ROOT_PORT, 1, 1);
+    zt_map(card, BUS(1));
+    buf = zt_alloc(card, 16 * 4096);
+    assert_works(card);
+    zt_core_write(core, MVS_INT_STAT, UINT32_MAX);
+    zt_core_read(core, MVS_INT_STAT);
+    zt_core_write(core, MVS_INT_STAT, UINT32_MAX);
+    qpci_config_writel(card->pci, 0x54, trap_address(card, i));
+    qpci_config_writel(card->pci, 0x58, 0);
+    qpci_config_writew(card->pci, 0x5c, msi_traps[i].data);
+    qpci_config_writew(card->pci, 0x52,
+                       qpci_config_readw(card->pci, 0x52) | 1);
+    zt_write(card, MVS_GBL_PI, 0xc0000);
+    for (tag = 0; tag < 16; tag++) {
+        ZtCmd cmd = zt_ncq(ATA_READ_FPDMA, tag, 8 * tag, 8);
+
+        cmd = zt_with_data(zt_on_phy(cmd, tag % 4), buf + tag * 4096, 4096);
+        zt_queue(core, &cmd);
+    }
+    zt_doorbell(core);
+    qtest_clock_step(card->qts, 10 * ZT_COMMAND_NS);
+    if (msi_traps[i].gone) {
+        qtest_qmp_eventwait(card->qts, "DEVICE_DELETED");
+    }
+    qtest_clock_step(card->qts, 10 * ZT_COMMAND_NS);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'system_reset'}");
+    zt_quit(card);
+}
+
+static void test_msi_trap(const void *data)
+{
+    msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=off");
+    msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=model");
+    msi_trap(GPOINTER_TO_UINT(data), "drive=d0,timing=off");
+    /* an event of the phy, while its command is about to end */
+    msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=off,"
+             "faults='ssd0:crc-error opcode=0x60'");
+}
+
 /* Plug and unplug below a root port, with commands in flight at the end. */
 static void test_hotplug(void)
 {
@@ -548,6 +630,10 @@ int main(int argc, char **argv)
     for (i = 0; i < ARRAY_SIZE(models); i++) {
         zt_add_variant("config", "identity", models[i].model, i,
                        test_identity);
+    }
+    for (i = 0; i < ARRAY_SIZE(msi_traps); i++) {
+        zt_add_variant("config", "msi-trap", msi_traps[i].name, i,
+                       test_msi_trap);
     }
     return zt_run_tests();
 }

@@ -123,18 +123,42 @@ static void vm_state_changed(void *opaque, bool running, RunState state)
     }
 }
 
+static void zd_card_stop(ZdCard *card)
+{
+    qemu_del_vm_change_state_handler(card->vm_state);
+    zd_card_close_state(card);
+    zd_card_stop_power(card);
+    mv_bridge_stop(&card->bridge);
+    zd_card_exit_config(PCI_DEVICE(card));
+}
+
+static void zd_card_take_apart(ZdCard *card)
+{
+    zd_card_exit_power(card);
+    free_ssds(card);
+    mv_bridge_cleanup(&card->bridge);
+    zd_store_free(card->store);
+    zd_card_close_journal(card);
+}
+
+static void zd_card_gone(void *opaque)
+{
+    zd_card_take_apart(opaque);
+    object_unref(OBJECT(opaque));
+}
+
+/*
+ * A guest can have the card unplugged from within: by an MSI that is a write
+ * to the power control of its slot.  All rooms may be on the stack then, so
+ * they fall silent now and go when the main loop is back.
+ */
 static void zd_card_exit(PCIDevice *pci)
 {
     ZdCard *card = ZDRIVE_R4(pci);
 
-    qemu_del_vm_change_state_handler(card->vm_state);
-    zd_card_close_state(card);
-    zd_card_exit_power(card);
-    mv_bridge_cleanup(&card->bridge);
-    free_ssds(card);
-    zd_store_free(card->store);
-    zd_card_close_journal(card);
-    zd_card_exit_config(pci);
+    zd_card_stop(card);
+    object_ref(OBJECT(card));
+    aio_bh_schedule_oneshot(qemu_get_aio_context(), zd_card_gone, card);
 }
 
 static void zd_card_realize(PCIDevice *pci, Error **errp)
@@ -168,7 +192,8 @@ static void zd_card_realize(PCIDevice *pci, Error **errp)
     if (!zd_card_init_power(card, errp) || !zd_card_load_flash(card, errp) ||
         (card->props.faults &&
          !zd_card_set_faults(card, card->props.faults, errp))) {
-        zd_card_exit(pci);
+        zd_card_stop(card);
+        zd_card_take_apart(card);
         return;
     }
     if (runstate_is_running()) {

@@ -147,6 +147,8 @@ bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp);
 /* From now on is counted what sets cuts off. */
 void zd_card_count_cuts(ZdCard *card);
 bool zd_card_init_power(ZdCard *card, Error **errp);
+/* No cut comes any more. */
+void zd_card_stop_power(ZdCard *card);
 void zd_card_exit_power(ZdCard *card);
 
 /* power-object.c */

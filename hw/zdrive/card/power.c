@@ -419,6 +419,13 @@ bool zd_card_init_power(ZdCard *card, Error **errp)
            zd_card_set_cuts(card, card->props.power_cut, errp);
 }
 
+void zd_card_stop_power(ZdCard *card)
+{
+    card->power.cuts.count = 0;
+    timer_del(card->power.timer);
+    timer_del(card->power.time_timer);
+}
+
 void zd_card_exit_power(ZdCard *card)
 {
     notifier_remove(&card->power.suspend);

@@ -8,53 +8,19 @@
  */
 #include "internal.h"
 
+#define SMART_READ_ERRORS   ZD_SMART_POCK
+#define SMART_FAILURES      (ZD_SMART_O | ZD_SMART_R)
+#define SMART_REPORTED      (ZD_SMART_O | ZD_SMART_C)
+
 static const ZdSmartAttr revo350_smart[] = {
-    { 1, ZD_SMART_POCK, 120, 120, 50, 0, ZD_SMART_FIXED },
-    { 5, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_RETIRED },
-    { 9, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_ON_TIME },
-    { 12, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_CYCLES },
-    { 171, ZD_SMART_O | ZD_SMART_R, 0, 0, 0, 0, ZD_SMART_PROGRAM_FAILS },
-    { 172, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_ERASE_FAILS },
-    { 174, ZD_SMART_CK, 0, 0, 0, 0, ZD_SMART_UNSAFE_OFF },
-    { 177, 0, 0, 0, 0, 0, ZD_SMART_WEAR_RANGE },
-    { 181, ZD_SMART_O | ZD_SMART_R, 0, 0, 0, 0, ZD_SMART_PROGRAM_FAILS },
-    { 182, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_ERASE_FAILS },
-    { 187, ZD_SMART_O | ZD_SMART_C, 100, 100, 0, 0, ZD_SMART_UNCORRECTABLE },
-    /* current, lowest and highest temperature in three 16-bit words */
-    { 194, ZD_SMART_OK, 30, 30, 0, 0x001e001e001eULL,
-      ZD_SMART_TEMPERATURE },
-    { 195, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_FIXED },
-    { 196, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_RETIRED },
-    { 201, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_SOFT_ERRORS },
-    { 204, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_FIXED },
-    { 230, ZD_SMART_POC, 100, 100, 0, 100, ZD_SMART_LIFE_CURVE },
-    { 231, ZD_SMART_POC, 100, 100, 10, 0, ZD_SMART_LIFE_LEFT },
-    { 233, 0, 0, 0, 0, 0, ZD_SMART_NAND_WRITTEN_GIB },
-    { 234, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
-    { 241, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
-    { 242, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_READ_GIB },
+#include "smart-sandforce.h.inc"
     { 0 }
 };
 
-/* As firmware 2.25, and 0x04. */
+/* Inferred: eight pages, as many as ACS-3 has of them. */
 static const ZdLogEntry revo350_logs[] = {
     { 0x04, 8, 8 },             /* device statistics */
-    { 0x07, 1, 0 },
-    { 0x09, 0, 1 },
-    { 0x10, 1, 0 },
-    { 0x11, 1, 0 },
-    /* host specific */
-    { 0x80, 16, 16 }, { 0x81, 16, 16 }, { 0x82, 16, 16 }, { 0x83, 16, 16 },
-    { 0x84, 16, 16 }, { 0x85, 16, 16 }, { 0x86, 16, 16 }, { 0x87, 16, 16 },
-    { 0x88, 16, 16 }, { 0x89, 16, 16 }, { 0x8a, 16, 16 }, { 0x8b, 16, 16 },
-    { 0x8c, 16, 16 }, { 0x8d, 16, 16 }, { 0x8e, 16, 16 }, { 0x8f, 16, 16 },
-    { 0x90, 16, 16 }, { 0x91, 16, 16 }, { 0x92, 16, 16 }, { 0x93, 16, 16 },
-    { 0x94, 16, 16 }, { 0x95, 16, 16 }, { 0x96, 16, 16 }, { 0x97, 16, 16 },
-    { 0x98, 16, 16 }, { 0x99, 16, 16 }, { 0x9a, 16, 16 }, { 0x9b, 16, 16 },
-    { 0x9c, 16, 16 }, { 0x9d, 16, 16 }, { 0x9e, 16, 16 }, { 0x9f, 16, 16 },
-    { 0xb7, 16, 16 },           /* vendor specific */
-    { 0xe0, 1, 1 },             /* SCT command and status */
-    { 0xe1, 1, 1 },             /* SCT data transfer */
+#include "logs-2-25.h.inc"
     { 0 }
 };
 

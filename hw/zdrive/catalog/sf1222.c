@@ -9,28 +9,10 @@
  */
 #include "internal.h"
 
+#define SMART_SF1200
+
 static const ZdSmartAttr sf1222_smart[] = {
-    { 1, ZD_SMART_POSR, 120, 120, 50, 0, ZD_SMART_FIXED },
-    { 5, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_RETIRED },
-    { 9, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_ON_TIME },
-    { 12, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_CYCLES },
-    { 171, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_PROGRAM_FAILS },
-    { 172, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_ERASE_FAILS },
-    { 174, ZD_SMART_CK, 0, 0, 0, 0, ZD_SMART_UNSAFE_OFF },
-    { 177, 0, 0, 0, 0, 0, ZD_SMART_WEAR_RANGE },
-    { 181, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_PROGRAM_FAILS },
-    { 182, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_ERASE_FAILS },
-    { 187, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_UNCORRECTABLE },
-    /* no sensor: raw is printed as 99 (0 127 0 129 0) */
-    { 194, ZD_SMART_OK, 99, 129, 0, 0x0081007f0063ULL,
-      ZD_SMART_FIXED },
-    { 195, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_FIXED },
-    { 196, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_RETIRED },
-    { 231, ZD_SMART_POC, 100, 100, 10, 0, ZD_SMART_LIFE_LEFT },
-    { 233, 0, 0, 0, 0, 0, ZD_SMART_NAND_WRITTEN_GIB },
-    { 234, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
-    { 241, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
-    { 242, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_READ_GIB },
+#include "smart-sandforce.h.inc"
     { 0 }
 };
 

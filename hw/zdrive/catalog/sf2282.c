@@ -19,30 +19,7 @@
  * take 120 of the two values seen.
  */
 const ZdSmartAttr zd_smart_sf2000[] = {
-    { 1, ZD_SMART_POSR, 120, 120, 50, 0, ZD_SMART_FIXED },
-    { 5, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_RETIRED },
-    { 9, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_ON_TIME },
-    { 12, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_POWER_CYCLES },
-    { 171, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_PROGRAM_FAILS },
-    { 172, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_ERASE_FAILS },
-    { 174, ZD_SMART_CK, 0, 0, 0, 0, ZD_SMART_UNSAFE_OFF },
-    { 177, 0, 0, 0, 0, 0, ZD_SMART_WEAR_RANGE },
-    { 181, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_PROGRAM_FAILS },
-    { 182, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_ERASE_FAILS },
-    { 187, ZD_SMART_OCK, 100, 100, 0, 0, ZD_SMART_UNCORRECTABLE },
-    /* current, lowest and highest temperature in three 16-bit words */
-    { 194, ZD_SMART_OK, 30, 30, 0, 0x001e001e001eULL,
-      ZD_SMART_TEMPERATURE },
-    { 195, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_FIXED },
-    { 196, ZD_SMART_POCK, 100, 100, 3, 0, ZD_SMART_RETIRED },
-    { 201, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_SOFT_ERRORS },
-    { 204, ZD_SMART_SRC, 120, 120, 0, 0, ZD_SMART_FIXED },
-    { 230, ZD_SMART_POC, 100, 100, 0, 100, ZD_SMART_LIFE_CURVE },
-    { 231, ZD_SMART_POC, 100, 100, 10, 0, ZD_SMART_LIFE_LEFT },
-    { 233, 0, 0, 0, 0, 0, ZD_SMART_NAND_WRITTEN_GIB },
-    { 234, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
-    { 241, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_WRITTEN_GIB },
-    { 242, ZD_SMART_OCK, 0, 0, 0, 0, ZD_SMART_HOST_READ_GIB },
+#include "smart-sandforce.h.inc"
     { 0 }
 };
 
@@ -55,22 +32,7 @@ const ZdSmartAttr zd_smart_sf2000[] = {
  * real thing and therefore here: 0x03, 0x04, 0x08, 0x0c, 0x30.
  */
 const ZdLogEntry zd_logs_sf2000[] = {
-    { 0x07, 1, 0 },             /* extended self-test log */
-    { 0x09, 0, 1 },             /* selective self-test log */
-    { 0x10, 1, 0 },             /* NCQ command error log */
-    { 0x11, 1, 1 },             /* SATA phy event counters */
-    /* host specific */
-    { 0x80, 16, 16 }, { 0x81, 16, 16 }, { 0x82, 16, 16 }, { 0x83, 16, 16 },
-    { 0x84, 16, 16 }, { 0x85, 16, 16 }, { 0x86, 16, 16 }, { 0x87, 16, 16 },
-    { 0x88, 16, 16 }, { 0x89, 16, 16 }, { 0x8a, 16, 16 }, { 0x8b, 16, 16 },
-    { 0x8c, 16, 16 }, { 0x8d, 16, 16 }, { 0x8e, 16, 16 }, { 0x8f, 16, 16 },
-    { 0x90, 16, 16 }, { 0x91, 16, 16 }, { 0x92, 16, 16 }, { 0x93, 16, 16 },
-    { 0x94, 16, 16 }, { 0x95, 16, 16 }, { 0x96, 16, 16 }, { 0x97, 16, 16 },
-    { 0x98, 16, 16 }, { 0x99, 16, 16 }, { 0x9a, 16, 16 }, { 0x9b, 16, 16 },
-    { 0x9c, 16, 16 }, { 0x9d, 16, 16 }, { 0x9e, 16, 16 }, { 0x9f, 16, 16 },
-    { 0xb7, 16, 16 },           /* vendor specific */
-    { 0xe0, 1, 1 },             /* SCT command and status */
-    { 0xe1, 1, 1 },             /* SCT data transfer */
+#include "logs-2-25.h.inc"
     { 0 }
 };
 

@@ -9,15 +9,7 @@
  * queue error that ends all queued commands at once.
  */
 #include "qemu/osdep.h"
-#include "exec/memattrs.h"
 #include "hw/zdrive/link.h"
-
-/*
- * Data goes to and comes from memory only.  A scatter list that points to
- * registers, the card's own among them, is a bus error and cannot re-enter
- * the model.
- */
-static const MemTxAttrs zd_dma_attrs = { .memory = 1 };
 
 void zd_link_init(ZdLink *link, unsigned phy)
 {
@@ -304,7 +296,7 @@ static bool zd_request_copy(ZdRequest *req, void *buf, uint32_t len,
     for (i = 0; len && i < sg->nsg; i++) {
         uint32_t n = MIN(len, sg->sg[i].len);
 
-        if (dma_memory_rw(sg->as, sg->sg[i].base, p, n, dir, zd_dma_attrs)
+        if (dma_memory_rw(sg->as, sg->sg[i].base, p, n, dir, ZD_DMA_ATTRS)
             != MEMTX_OK) {
             return false;
         }

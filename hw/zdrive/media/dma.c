@@ -4,9 +4,6 @@
  * that data is copied once or, with O_DIRECT images, never.  A scatter list
  * that cannot be mapped in whole (too many parts, ROM, with icount overlapping
  * entries) takes the slow path: one bounce buffer and an access per entry.
- *
- * Data goes to and comes from memory only: an entry that names registers, the
- * card's own among them, is a bus error and never a way back into the model.
  */
 #include "qemu/osdep.h"
 #include "qemu/range.h"
@@ -22,8 +19,6 @@ static DMADirection direction(const ZdMediaOp *op)
 {
     return op->to_guest ? DMA_DIRECTION_FROM_DEVICE : DMA_DIRECTION_TO_DEVICE;
 }
-
-static const MemTxAttrs memory_only = { .memory = 1 };
 
 /* True when all of [base, base + len) up to a region's end is plain memory. */
 static bool is_plain_memory(AddressSpace *as, dma_addr_t base, dma_addr_t *len,
@@ -91,7 +86,7 @@ static void unmap_all(ZdRequest *req, struct iovec *iov, int niov, bool touched)
 static void *map_memory(ZdRequest *req, dma_addr_t base, dma_addr_t *len)
 {
     DMADirection dir = direction(&req->media);
-    void *page = dma_memory_map(req->sg.as, base, len, dir, memory_only);
+    void *page = dma_memory_map(req->sg.as, base, len, dir, ZD_DMA_ATTRS);
     ram_addr_t offset;
 
     if (page && !memory_region_from_host(page, &offset)) {
@@ -160,7 +155,7 @@ static int copy_slowly(ZdRequest *req, uint8_t *buf)
         uint64_t len = MIN(req->sg.sg[i].len, left);
 
         res = dma_memory_rw(req->sg.as, req->sg.sg[i].base, buf, len,
-                            direction(op), memory_only);
+                            direction(op), ZD_DMA_ATTRS);
         buf += len;
         left -= len;
     }

@@ -10,12 +10,20 @@
 #ifndef HW_ZDRIVE_REQUEST_H
 #define HW_ZDRIVE_REQUEST_H
 
+#include "exec/memattrs.h"
 #include "qemu/iov.h"
 #include "qemu/queue.h"
 #include "sysemu/dma.h"
 
 #define ZD_SECTOR_SIZE      512
 #define ZD_FIS_REG_LEN      20      /* Register FIS, both directions */
+
+/*
+ * Attributes of every DMA access of the house.  It goes to memory: an address
+ * that belongs to registers, the card's own among them, is a bus error and
+ * never a way back into the model.
+ */
+#define ZD_DMA_ATTRS        ((MemTxAttrs) { .memory = 1 })
 
 typedef struct ZdLink ZdLink;
 typedef struct ZdRequest ZdRequest;

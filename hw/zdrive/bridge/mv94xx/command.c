@@ -33,6 +33,12 @@ typedef struct QEMU_PACKED MvPrd {
 
 QEMU_BUILD_BUG_ON(sizeof(MvPrd) != MV_PRD_SIZE);
 
+/*
+ * Scatter entries that a command which is over may keep for the next one: what
+ * drivers use.  The longest lists, for each slot, would hold 128 MiB for ever.
+ */
+#define MOST_KEPT   256
+
 static MvCommand *command_get(MvCore *core)
 {
     MvBridge *b = core->bridge;
@@ -57,6 +63,10 @@ static void command_put(MvCommand *cmd)
 {
     MvBridge *b = cmd->core->bridge;
 
+    if (cmd->req.sg.nalloc > MOST_KEPT) {
+        qemu_sglist_destroy(&cmd->req.sg);
+        pci_dma_sglist_init(&cmd->req.sg, b->pci, 8);
+    }
     b->free_commands = g_slist_prepend(b->free_commands, cmd);
 }
 
@@ -81,9 +91,8 @@ static void slot_release(MvCommand *cmd)
 
 static dma_addr_t fis_area(MvCore *core, unsigned reg_set)
 {
-    return (core->regs[MV_RX_FIS_LO / 4] |
-            (uint64_t)core->regs[MV_RX_FIS_HI / 4] << 32) +
-           MV_FIS_SET_OFFSET + reg_set * MV_FIS_SET_SIZE;
+    return mv_reg64(core, MV_RX_FIS_LO) + MV_FIS_SET_OFFSET +
+           reg_set * MV_FIS_SET_SIZE;
 }
 
 static void write_host(MvCore *core, const char *what, dma_addr_t addr,
@@ -135,6 +144,7 @@ static void command_complete(ZdRequest *req)
 {
     MvCommand *cmd = container_of(req, MvCommand, req);
     MvCore *core = cmd->core;
+    uint32_t record;
 
     slot_release(cmd);
     switch (req->outcome) {
@@ -143,15 +153,12 @@ static void command_complete(ZdRequest *req)
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_GOOD);
         break;
     case ZD_OUTCOME_DEVICE_ERROR:
-        write_fis(core, cmd->reg_set, MV_FIS_D2H, req->d2h, sizeof(req->d2h));
-        write_error_record(core, cmd->status_buf, MV_ERR_TFILE, 0);
-        trace_zd_mv_error(core->number, cmd->slot, MV_ERR_TFILE, 0);
-        mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
-        break;
     case ZD_OUTCOME_LINK_ERROR:
+        record = req->outcome == ZD_OUTCOME_LINK_ERROR ? MV_ERR_R_ERR
+                                                       : MV_ERR_TFILE;
         write_fis(core, cmd->reg_set, MV_FIS_D2H, req->d2h, sizeof(req->d2h));
-        write_error_record(core, cmd->status_buf, MV_ERR_R_ERR, 0);
-        trace_zd_mv_error(core->number, cmd->slot, MV_ERR_R_ERR, 0);
+        write_error_record(core, cmd->status_buf, record, 0);
+        trace_zd_mv_error(core->number, cmd->slot, record, 0);
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
         break;
     case ZD_OUTCOME_LENGTH:
@@ -385,9 +392,7 @@ void mv_command_start(MvCore *core, uint32_t desc)
         return;
     }
 
-    hdr_addr = (core->regs[MV_CMD_LIST_LO / 4] |
-                (uint64_t)core->regs[MV_CMD_LIST_HI / 4] << 32) +
-               slot * MV_HDR_SIZE;
+    hdr_addr = mv_reg64(core, MV_CMD_LIST_LO) + slot * MV_HDR_SIZE;
     if (mv_dma_read(b, hdr_addr, &hdr, sizeof(hdr)) != MEMTX_OK) {
         stop_on_bad_memory(core, slot, "command header", hdr_addr);
         return;

@@ -24,6 +24,12 @@ uint32_t mv_core_read(MvCore *core, uint32_t offset);
 void mv_core_write(MvCore *core, uint32_t offset, uint32_t val);
 void mv_core_reset(MvCore *core);
 
+/* The address in the register pair at @lo and @lo + 4. */
+static inline dma_addr_t mv_reg64(const MvCore *core, uint32_t lo)
+{
+    return core->regs[lo / 4] | (uint64_t)core->regs[lo / 4 + 1] << 32;
+}
+
 /* ring.c */
 /* Fetch and start what the delivery ring holds. */
 void mv_ring_run(MvCore *core);

@@ -69,6 +69,9 @@ void mv_irq_update(MvBridge *b, bool again)
     bool rose = level && !b->irq_level;
     bool pin = level;
 
+    if (b->gone) {
+        return;
+    }
     if (level != b->irq_level) {
         trace_zd_mv_irq(level);
     }

@@ -219,16 +219,29 @@ void mv_bridge_init(MvBridge *b, PCIDevice *pci,
     pci_register_bar(pci, 2, bar_type, &b->bar2);
 }
 
-void mv_bridge_cleanup(MvBridge *b)
+void mv_bridge_stop(MvBridge *b)
 {
     unsigned c, n;
 
+    /*
+     * BAR 2 is off the bus, but a vCPU that had found it before may still wait
+     * for the big lock with an access.
+     */
+    b->gone = true;
     for (c = 0; c < MV_CORES; c++) {
         for (n = 0; n < MV_PHYS; n++) {
             if (b->core[c].phy[n].link) {
                 zd_link_abort_all(b->core[c].phy[n].link);
             }
         }
+    }
+}
+
+void mv_bridge_cleanup(MvBridge *b)
+{
+    unsigned c;
+
+    for (c = 0; c < MV_CORES; c++) {
         timer_free(b->core[c].coal_timer);
         timer_free(b->core[c].late_timer);
         timer_free(b->core[c].tx_timer);
@@ -236,11 +249,6 @@ void mv_bridge_cleanup(MvBridge *b)
     zd_faults_clear(&b->faults);
     mv_command_free_all(b);
     mv_spi_cleanup(&b->spi);
-    /*
-     * BAR 2 is off the bus, but a vCPU that had found it before may still wait
-     * for the big lock with an access.
-     */
-    b->gone = true;
 }
 
 void mv_bridge_sleep(MvBridge *b)

@@ -107,7 +107,7 @@ struct MvBridge {
     ZdFaults faults;
     uint64_t completions;
     uint64_t interrupts;
-    bool gone;                  /* the card is being unplugged */
+    bool gone;                  /* stopped: the card has left its slot */
     DECLARE_BITMAP(mistakes, MV_MISTAKES);
     unsigned lines;             /* of mistakes, since the card was made */
     GSList *free_commands;
@@ -120,7 +120,12 @@ struct MvBridge {
  */
 void mv_bridge_init(MvBridge *b, PCIDevice *pci,
                     ZdLink *links[MV_CORES * MV_PHYS]);
-/* Drops every command; the links and the PCI device stay the caller's. */
+/*
+ * The card leaves its slot: drops every command, and from now on there are no
+ * registers, no DMA and no interrupt.
+ */
+void mv_bridge_stop(MvBridge *b);
+/* After that; the links and the PCI device stay the caller's. */
 void mv_bridge_cleanup(MvBridge *b);
 /* Chip reset: PCI reset, or power on.  The SPI flash keeps its contents. */
 void mv_bridge_reset(MvBridge *b);

@@ -14,11 +14,6 @@
  */
 #define MOST_AT_ONCE    32
 
-static dma_addr_t reg64(MvCore *core, uint32_t lo)
-{
-    return core->regs[lo / 4] | (uint64_t)core->regs[lo / 4 + 1] << 32;
-}
-
 /* A bad ring or address: report it as the chip does and fetch no more. */
 void mv_ring_stop(MvCore *core, uint32_t cause)
 {
@@ -29,7 +24,8 @@ void mv_ring_stop(MvCore *core, uint32_t cause)
 static bool tx_enabled(MvCore *core)
 {
     return (core->regs[MV_PCS / 4] & MV_PCS_CMD_EN) &&
-           (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped;
+           (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped &&
+           !core->bridge->gone;
 }
 
 void mv_ring_go_on(void *opaque)
@@ -68,12 +64,12 @@ void mv_ring_run(MvCore *core)
         }
         next = core->tx_cons == MV_INDEX_NONE || core->tx_cons + 1u >= size ?
                0 : core->tx_cons + 1;
-        if (mv_dma_read(core->bridge, reg64(core, MV_TX_LO) + next * 4,
+        if (mv_dma_read(core->bridge, mv_reg64(core, MV_TX_LO) + next * 4,
                         &desc, sizeof(desc)) != MEMTX_OK) {
             mv_guest_error(core->bridge, MV_BAD_RING,
                            "delivery ring of core %u at 0x%" PRIx64
                            " is not memory", core->number,
-                           (uint64_t)reg64(core, MV_TX_LO));
+                           (uint64_t)mv_reg64(core, MV_TX_LO));
             mv_ring_stop(core, MV_CINT_DMA_PCIE);
             break;
         }
@@ -89,7 +85,7 @@ static MemTxResult put_entry(MvCore *core, uint32_t index, uint32_t entry)
     uint32_t raw = cpu_to_le32(entry);
 
     return mv_dma_write(core->bridge,
-                        reg64(core, MV_RX_LO) + 4 + index * 4, &raw,
+                        mv_reg64(core, MV_RX_LO) + 4 + index * 4, &raw,
                         sizeof(raw));
 }
 
@@ -135,7 +131,7 @@ static MemTxResult write_entry(MvCore *core, uint32_t index, uint32_t entry)
 void mv_ring_post(MvCore *core, uint32_t entry)
 {
     uint32_t size = core->regs[MV_RX_CFG / 4] & MV_RING_SIZE_MASK;
-    dma_addr_t base = reg64(core, MV_RX_LO);
+    dma_addr_t base = mv_reg64(core, MV_RX_LO);
     uint32_t index, raw;
     MemTxResult res;
 

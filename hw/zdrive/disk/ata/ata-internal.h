@@ -389,6 +389,10 @@ ZdAtaRun zd_ata_read_log_ext, zd_ata_write_log_ext;
 ZdAtaRun zd_ata_smart_read_log, zd_ata_smart_write_log;
 void zd_ata_ncq_log_clear(ZdSsd *ssd);
 
+/* statistics.c */
+void zd_ata_statistics_page(const ZdSsd *ssd, unsigned number,
+                            uint8_t page[ZD_SECTOR_SIZE]);
+
 /* sct.c */
 void zd_ata_sct_status(ZdSsd *ssd, uint8_t page[ZD_SECTOR_SIZE]);
 /* False when no SCT command has left anything to read. */

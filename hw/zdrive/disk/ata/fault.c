@@ -89,8 +89,9 @@ static void damage_frame(ZdSsd *ssd, ZdRequest *req,
     ssd->crc_errors++;
     ssd->phy_crc = MIN(ssd->phy_crc + 1, UINT16_MAX);
     trace_zd_ata_fault(req->link->phy, "crc-error", what->opcode);
-    zd_link_crc_error(req->link);
+    /* first the command: an interrupt of the event may take it away */
     zd_ata_fail_link(req, what->lba);
+    zd_link_crc_error(ssd->link);
 }
 
 static void spoil_medium(ZdRequest *req, const ZdFault *fault,

@@ -13,6 +13,7 @@
 
 enum {
     LOG_DIRECTORY   = 0x00,
+    LOG_STATISTICS  = 0x04,
     LOG_SELFTEST    = 0x07,
     LOG_SELECTIVE   = 0x09,
     LOG_NCQ_ERROR   = 0x10,
@@ -128,6 +129,9 @@ static bool log_page(ZdSsd *ssd, ZdRequest *req, bool gpl, uint8_t address,
     switch (address) {
     case LOG_DIRECTORY:
         log_directory(ssd, gpl, page);
+        break;
+    case LOG_STATISTICS:
+        zd_ata_statistics_page(ssd, index, page);
         break;
     case LOG_SELFTEST:
         zd_ata_selftest_page(ssd, page);
