@@ -31,9 +31,9 @@ done
 
 
 def stats(machine, name):
-    """What the card @name counts."""
-    return json.loads(machine.qmp.ask(
-        "qom-get", path=f"/machine/peripheral/{name}", property="stats"))
+    """What the card or SSD @name counts."""
+    return machine.qmp.ask("qom-get", path=f"/machine/peripheral/{name}",
+                           property="stats")
 
 
 def model_us(load):
@@ -74,21 +74,21 @@ def compare(report, machine, model, off):
 
 def lateness(report, machine, name):
     """QEMU does nothing for a while, with commands under way."""
-    before = stats(machine, "zd0")
+    before = stats(machine, "zd0/ssd0")
     machine.start(fio.command([name], "--rw=randread", "--bs=4k",
                               f"--size={SIZE}", "--time_based",
                               "--runtime=20"))
     reads = before["flash"]["reads"] + 200
     deadline = time.monotonic() + PATIENCE
-    while stats(machine, "zd0")["flash"]["reads"] < reads:
+    while stats(machine, "zd0/ssd0")["flash"]["reads"] < reads:
         if time.monotonic() > deadline:
-            report.ok("fio reads", False, stats(machine, "zd0"))
+            report.ok("fio reads", False, stats(machine, "zd0/ssd0"))
             return
     began = time.monotonic()
     machine.qmp.ask("pmemsave", timeout=PATIENCE, val=0, size=LOCKED,
                     filename="/dev/null")
     locked_ns = (time.monotonic() - began) * 1e9
-    after = stats(machine, "zd0")
+    after = stats(machine, "zd0/ssd0")
     report.note(f"held up for {locked_ns / 1e6:.0f} ms: late "
                 f"{before['late']} -> {after['late']}, at most "
                 f"{after['late-max-ns'] / 1e6:.1f} ms")
