@@ -10,7 +10,7 @@ import json
 import time
 
 import guestlib
-from zdlib import bench, fio, vm
+from zdlib import bench, fio, paths, vm
 
 CARD = "zdrive-r4:cm84"
 SIZE = 16 << 20
@@ -38,7 +38,7 @@ def stats(machine, name):
 
 def model_us(load):
     """What the flash model says of a load at queue depth 1, in us."""
-    side = bench.measure(bench.build.bench(), "--card", CARD, "--rw", load,
+    side = bench.measure(paths.BENCH, "--card", CARD, "--rw", load,
                          "--qd", 1, "--plain-host", "--data", "incomp",
                          "--span", SIZE, "--ios", READS)
     return side["mean_us"]

@@ -169,7 +169,10 @@ static inline void zd_map_prefetch(const ZdMap *m, uint32_t page)
     const uint32_t *leaf = m->leaf[page >> ZD_LEAF_SHIFT];
 
     if (leaf) {
-        __builtin_prefetch(&leaf[page & (ZD_LEAF_PAGES - 1)], 1);
+        /* its neighbours are looked at, too; most often in the same line */
+        leaf += page & (ZD_LEAF_PAGES - 1);
+        __builtin_prefetch(leaf - 1, 1);
+        __builtin_prefetch(leaf + 1, 1);
         __builtin_prefetch(&m->breaks[page >> ZD_LEAF_SHIFT], 1);
     }
 }
