@@ -47,7 +47,7 @@ def model_us(load):
 def alone(machine, name, load):
     """fio's latencies in us of one command after the other."""
     out = machine.run(fio.command(
-        [name], "--ioengine=psync", "--bs=4k", f"--size={SIZE}",
+        [name], "--iodepth=1", "--bs=4k", f"--size={SIZE}",
         f"--rw={load}", f"--number_ios={READS}"), timeout=120)
     job, = json.loads(out)["jobs"]
     side = job["write" if load == "write" else "read"]
