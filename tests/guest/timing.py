@@ -16,11 +16,10 @@ CARD = "zdrive-r4:cm84"
 SIZE = 16 << 20
 READS = 300
 PATIENCE = 60
-# So much memory is read through QEMU's big lock that nothing else happens
-# for a while.
+# So much memory is read under QEMU's big lock, 1 KiB at a time, that nothing
+# else happens for some tens of milliseconds; fewer than that are certain.
 LOCKED = 768 << 20
-# A share of that time, and less than any other delay that is not the host's.
-LATE_SHARE = 0.3
+LATE_NS = 10 * 1000 * 1000
 
 # Without the driver's delay of interrupts, which is not the card's.
 SET_UP = """
@@ -84,19 +83,15 @@ def lateness(report, machine, name):
         if time.monotonic() > deadline:
             report.ok("fio reads", False, stats(machine, "zd0/ssd0"))
             return
-    began = time.monotonic()
     machine.qmp.ask("pmemsave", timeout=PATIENCE, val=0, size=LOCKED,
                     filename="/dev/null")
-    locked_ns = (time.monotonic() - began) * 1e9
     after = stats(machine, "zd0/ssd0")
-    report.note(f"held up for {locked_ns / 1e6:.0f} ms: late "
-                f"{before['late']} -> {after['late']}, at most "
+    report.note(f"late {before['late']} -> {after['late']}, at most "
                 f"{after['late-max-ns'] / 1e6:.1f} ms")
     report.ok("late commands are counted", after["late"] > before["late"],
               before["late"], after["late"])
     report.ok("and how late they were",
-              after["late-max-ns"] > LATE_SHARE * locked_ns,
-              after["late-max-ns"], locked_ns)
+              after["late-max-ns"] > LATE_NS, after["late-max-ns"])
     machine.finish(timeout=PATIENCE)
 
 
