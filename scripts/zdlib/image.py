@@ -7,13 +7,15 @@ Three files, each kept in the cache and made anew when its inputs change:
              all that these need; a disk, so a guest loads only what it runs
     modules  all modules of one stock kernel; a disk too
     initrd   busybox, the modules that reach those two disks, and our own
-             images/guest: the start-up and the agent that vm.py talks to
+             images/guest: the start-up, the agent that vm.py talks to and
+             what runs the job that icount.py has
 
 Packages are unpacked without running their maintainer scripts, so it takes
 neither root rights nor a chroot; what these scripts would have left behind
 comes from finish().
 """
 
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,9 +33,15 @@ PACKAGES = (
 MERGED = ("bin", "sbin", "lib", "lib64")
 # Never read in a guest, and a third of the size.
 LEFT_OUT = ("doc", "info", "locale", "man")
-# What the initrd needs to mount the disks and to open the agent's port.
-BOOT_MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "squashfs",
-                "overlay")
+# What the initrd needs to mount the disks, and for vm.py to open the agent's
+# port; icount.py has the disks as persistent memory.
+BOOT_MODULES = {
+    "virtio": ("virtio_pci", "virtio_blk", "virtio_console", "squashfs",
+               "overlay"),
+    "pmem": ("nfit", "nd_pmem", "squashfs", "overlay"),
+}
+# A memory module of QEMU has to be a multiple of that.
+DISK_ALIGN = 2 << 20
 
 IMAGES = paths.CACHE / "image"
 GUEST = paths.ROOT / "images" / "guest"
@@ -51,6 +59,7 @@ def _pack(folder, image):
     apt.ensure(["squashfs-tools"])
     ui.run(["mksquashfs", folder, image, "-comp", "lz4", "-all-root",
             "-no-progress"], f"squashfs-{image.stem}")
+    os.truncate(image, -(-image.stat().st_size // DISK_ALIGN) * DISK_ALIGN)
 
 
 def merge_usr(root):
@@ -127,12 +136,15 @@ def _make_initrd(kernel, folder):
     archive = cpio.Archive()
     archive.add("bin/busybox", busybox.read_bytes(), 0o755)
     shutil.rmtree(root)
-    order = load_order(kernel, BOOT_MODULES)
-    for path in order:
+    orders = {kind: load_order(kernel, names)
+              for kind, names in BOOT_MODULES.items()}
+    for path in sorted({path for order in orders.values() for path in order}):
         archive.add(f"modules/{Path(path).name}",
                     (kernel.modules / path).read_bytes())
-    archive.add("modules/order",
-                "".join(f"{Path(path).name}\n" for path in order).encode())
+    for kind, order in orders.items():
+        archive.add(f"modules/{kind}",
+                    "".join(f"{Path(path).name}\n" for path in order)
+                    .encode())
     for file in _guest_files():
         archive.add(f"guest/{file.name}", file.read_bytes(), 0o755)
     archive.link("init", "guest/init")
@@ -148,7 +160,8 @@ def prepare(kernel):
         IMAGES / f"tools-{kept.digest(recipe)}",
         "guest image", _make_tools)
     modules = kept.once(
-        IMAGES / f"modules-{kernel.release}", "guest image",
+        IMAGES / f"modules-{kernel.release}-{DISK_ALIGN >> 20}m",
+        "guest image",
         lambda folder: _make_modules(kernel, folder))
     initrd = kept.once(
         IMAGES / f"initrd-{kernel.release}-{kept.digest(recipe, *guest)}",

@@ -58,10 +58,10 @@ class Result:
 # Pieces of a QEMU command line
 #
 
-def machine(kind="q35", memory="1G", accelerator=TCG):
+def machine(kind="q35", memory="1G", accelerator=TCG, cpus=2):
     """A machine with nothing on it."""
     return ["-nodefaults", "-no-user-config", "-display", "none",
-            *accelerator, "-machine", kind, "-smp", "2", "-m", memory]
+            *accelerator, "-machine", kind, "-smp", str(cpus), "-m", memory]
 
 
 def linux(vmlinuz, initrd, append):

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * NAND timing against schedules computed by hand, and against an event-driven
- * twin that knows nothing of reservations.
+ * NAND timing against schedules computed by hand; test-flash-twin.c does the
+ * same with random ones and an event-driven simulator.
  */
-#include <string.h>
-
 #include "flash-small.h"
 
 #define PAGE_NS     40960       /* 4 KiB at 100 MB/s */
@@ -99,116 +97,11 @@ static void test_calendar_random(void)
     zd_calendar_free(&c);
 }
 
-/* The twin: dies and channels with queues, driven by events in time order. */
-
-#define TWIN_READS  20000
-
-typedef struct TwinEvent {
-    int64_t time;
-    unsigned read;
-    enum { ARRIVE, SENSED, MOVED } what;
-} TwinEvent;
-
-static int compare(gconstpointer a, gconstpointer b, gpointer unused)
-{
-    const TwinEvent *x = a, *y = b;
-
-    return x->time != y->time ? (x->time < y->time ? -1 : 1) :
-           x->read != y->read ? (x->read < y->read ? -1 : 1) :
-           (int)x->what - (int)y->what;
-}
-
-static void post(GSequence *events, int64_t time, unsigned read, int what)
-{
-    TwinEvent *event = g_new(TwinEvent, 1);
-
-    *event = (TwinEvent) { time, read, what };
-    g_sequence_insert_sorted(events, event, compare, NULL);
-}
-
-static void twin(const int64_t *arrive, const uint32_t *die, int64_t *end)
-{
-    GSequence *events = g_sequence_new(g_free);
-    GQueue waiting[8] = { 0 }, channel[4] = { 0 };
-    bool die_busy[8] = { false }, channel_busy[4] = { false };
-
-    for (unsigned i = 0; i < TWIN_READS; i++) {
-        post(events, arrive[i], i, ARRIVE);
-    }
-    while (!g_sequence_is_empty(events)) {
-        GSequenceIter *at = g_sequence_get_begin_iter(events);
-        TwinEvent e = *(TwinEvent *)g_sequence_get(at);
-        unsigned d = die[e.read], c = d % 4;
-
-        g_sequence_remove(at);
-        switch (e.what) {
-        case ARRIVE:
-            g_queue_push_tail(&waiting[d], GUINT_TO_POINTER(e.read + 1));
-            break;
-        case SENSED:
-            g_queue_push_tail(&channel[c], GUINT_TO_POINTER(e.read + 1));
-            break;
-        case MOVED:
-            end[e.read] = e.time;
-            die_busy[d] = channel_busy[c] = false;
-            break;
-        }
-        if (!channel_busy[c] && channel[c].length) {
-            unsigned read = GPOINTER_TO_UINT(g_queue_pop_head(&channel[c])) -
-                            1;
-
-            channel_busy[c] = true;
-            post(events, e.time + PAGE_NS, read, MOVED);
-        }
-        if (!die_busy[d] && waiting[d].length) {
-            unsigned read = GPOINTER_TO_UINT(g_queue_pop_head(&waiting[d])) -
-                            1;
-
-            die_busy[d] = true;
-            post(events, e.time + 50000, read, SENSED);
-        }
-    }
-    g_sequence_free(events);
-}
-
-/* From nearly idle to nearly full: mean latency within 5 % of the twin's. */
-static void test_twin(void)
-{
-    static const double gaps[] = { 100000, 25000, 13000 };
-    g_autofree int64_t *arrive = g_new(int64_t, TWIN_READS);
-    g_autofree int64_t *end = g_new0(int64_t, TWIN_READS);
-    g_autofree uint32_t *die = g_new(uint32_t, TWIN_READS);
-
-    for (unsigned g = 0; g < G_N_ELEMENTS(gaps); g++) {
-        g_autoptr(GRand) rand = g_rand_new_with_seed(11 + g);
-        double ours = 0, theirs = 0;
-        int64_t now = 0;
-        ZdNand n;
-
-        zd_nand_init(&n, &small_params, 8);
-        for (unsigned i = 0; i < TWIN_READS; i++) {
-            now += g_rand_double_range(rand, 0, 2 * gaps[g]);
-            arrive[i] = now;
-            die[i] = g_rand_int_range(rand, 0, 8);
-            ours += zd_nand_read(&n, now, die[i], 4096) - now;
-        }
-        twin(arrive, die, end);
-        for (unsigned i = 0; i < TWIN_READS; i++) {
-            theirs += end[i] - arrive[i];
-        }
-        g_test_message("gap %.0f: model %.0f ns, twin %.0f ns", gaps[g],
-                       ours / TWIN_READS, theirs / TWIN_READS);
-        g_assert_cmpfloat(ABS(ours / theirs - 1), <, 0.05);
-        zd_nand_free(&n);
-    }
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/flash/nand/schedule", test_schedule);
     g_test_add_func("/flash/nand/calendar", test_calendar);
     g_test_add_func("/flash/nand/calendar-random", test_calendar_random);
-    g_test_add_func("/flash/nand/twin", test_twin);
     return g_test_run();
 }

@@ -49,7 +49,7 @@ static void calendar_reach(ZdCalendar *c, int64_t slot)
     }
 }
 
-int64_t zd_calendar_take(ZdCalendar *c, int64_t t, int64_t amount)
+int64_t zd_calendar_search(ZdCalendar *c, int64_t t, int64_t amount)
 {
     const int64_t size = (int64_t)1 << c->shift;
     const uint32_t mask = c->slots - 1;

@@ -67,7 +67,34 @@ void zd_calendar_init(ZdCalendar *c, uint32_t slots, uint32_t shift);
 void zd_calendar_clear(ZdCalendar *c);
 void zd_calendar_free(ZdCalendar *c);
 /* Take @amount ns from @t on, or as soon as they are free; returns the end. */
-int64_t zd_calendar_take(ZdCalendar *c, int64_t t, int64_t amount);
+int64_t zd_calendar_search(ZdCalendar *c, int64_t t, int64_t amount);
+
+/* What nearly always works: behind all else in the slot of @t. */
+static inline int64_t zd_calendar_take(ZdCalendar *c, int64_t t,
+                                       int64_t amount)
+{
+    const int64_t size = (int64_t)1 << c->shift;
+    int64_t slot = t >> c->shift;
+
+    if (slot < c->head && slot > c->head - c->slots &&
+        !(slot >= c->full_from && slot < c->full_to)) {
+        ZdSlot *used = &c->used[slot & (c->slots - 1)];
+        int64_t start = slot << c->shift;
+        int64_t from = t - start;
+
+        if (from >= used->first) {
+            from = MAX(from, used->end);
+            if (amount > 0 && amount <= size - from) {
+                if (!used->end) {
+                    used->first = from;
+                }
+                used->end = from + amount;
+                return start + used->end;
+            }
+        }
+    }
+    return zd_calendar_search(c, t, amount);
+}
 
 /* Bytes to ns without a division. */
 typedef uint64_t ZdRate;
@@ -145,7 +172,11 @@ static inline void zd_map_prefetch(const ZdMap *m, uint32_t page)
     const uint32_t *leaf = m->leaf[page >> ZD_LEAF_SHIFT];
 
     if (leaf) {
-        __builtin_prefetch(&leaf[page & (ZD_LEAF_PAGES - 1)], 1);
+        /* its neighbours are looked at, too; most often in the same line */
+        leaf += page & (ZD_LEAF_PAGES - 1);
+        __builtin_prefetch(leaf - 1, 1);
+        __builtin_prefetch(leaf + 1, 1);
+        __builtin_prefetch(&m->breaks[page >> ZD_LEAF_SHIFT], 1);
     }
 }
 

@@ -53,14 +53,11 @@ int64_t zd_nand_read(ZdNand *n, int64_t t, uint32_t die, uint32_t bytes)
 {
     ZdDie *d = &n->die[die];
     int64_t start = MAX(t, d->read_busy);
-    bool passes = start < d->prog_end_before || start < d->prog_start;
+    /* what counts is whether it has begun when the read comes */
+    bool passes = t < d->prog_start;
     int64_t end;
 
-    if (start < d->prog_end_before) {
-        start = d->prog_end_before;
-    } else if (start >= d->prog_start && start < d->prog_end) {
-        start = d->prog_end;
-    }
+    start = MAX(start, passes ? d->prog_end_before : d->prog_end);
     end = zd_calendar_take(&n->channel[die % n->channels],
                            start + n->read_ns, zd_rate_ns(n->bus, bytes));
     d->read_busy = end;

@@ -114,6 +114,9 @@ static void get_stats(Object *obj, Visitor *v, const char *name, void *opaque,
             break;
         }
     }
+    /* no sum, so not among the counters that the card adds up */
+    visit_type_uint64(v, "late-max-ns", &ZDRIVE_SSD(obj)->media.late_max_ns,
+                      &error_abort);
     zd_media_visit_stats(v, &ZDRIVE_SSD(obj)->media.flash, 1);
     visit_end_struct(v, NULL);
 }
