@@ -13,7 +13,9 @@
 
 #define VENDOR_OCZ      0x1B85
 #define KEY_SETUP       0x0F        /* Ctrl-O */
-#define SETUP_MS        300
+/* How long the key for the setup is waited for: 18.2 ticks are a second. */
+#define SETUP_TICKS     6
+#define BDA_TICKS       0x46C       /* counted by the BIOS, IRQ 0 */
 
 /* What AX tells a Plug and Play BIOS. */
 #define PNP_NO_DEVICE   0x0010
@@ -270,16 +272,22 @@ static void settle(uint32_t memory)
 }
 
 /* Give the user a moment to ask for the setup utility. */
+/*
+ * Between the looks at the keyboard the processor is halted until the next
+ * interrupt, that of the timer at the latest.  To look without end would cost a
+ * machine that counts instructions (-icount) minutes of the host's time.
+ */
 static bool setup_wanted(void)
 {
-    uint32_t passed = 0;
+    uint32_t start = *(FlatDword *)BDA_TICKS;
 
     do {
-        passed += hba_pause();
         if (key_poll() == KEY_SETUP) {
             return true;
         }
-    } while (passed < SETUP_MS * HBA_TICKS_PER_MS);
+        __asm__ volatile("sti; hlt; cli" : : : "memory");
+        flat_enter();
+    } while (*(FlatDword *)BDA_TICKS - start < SETUP_TICKS);
     return false;
 }
 
