@@ -9,7 +9,7 @@ import json
 import os
 import re
 
-from zdlib import apt, build, paths, run, tap, ui
+from zdlib import apt, build, image, kernel, paths, run, tap, ui, vm
 
 SUITES = {
     "unit": "single rooms, without a running QEMU",
@@ -56,6 +56,10 @@ def add_parser(commands):
     parser.add_argument("suites", nargs="*", metavar="SUITE",
                         help=f"one of: {', '.join(SUITES)} (default: all "
                         "but long)")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel of "
+                        "the guests in guest and long: "
+                        f"{', '.join(kernel.SERIES)} (default "
+                        f"{kernel.DEFAULT}), or a release")
     parser.set_defaults(main=main)
 
 
@@ -65,6 +69,7 @@ def main(args):
     if unknown:
         ui.die(f"there is no test suite {unknown[0]}",
                f"choose from {', '.join(SUITES)}")
+    os.environ[vm.KERNEL] = kernel.named(args.kernel)
     wanted = args.suites or [suite for suite in SUITES
                              if suite not in NOT_BY_DEFAULT]
     if "docs" in wanted:
@@ -73,6 +78,7 @@ def main(args):
                        if not set(suites).isdisjoint(wanted)))
     if not {"guest", "docs", "long"}.isdisjoint(wanted):
         run.prepare()
+        image.prepare(kernel.get(args.kernel))
     records = []
     for group, jobs in GROUPS:
         suites = [suite for suite in group if suite in wanted]

@@ -11,6 +11,7 @@ console prints; it is kept for the message when something goes wrong.
 """
 
 import json
+import os
 import socket
 import subprocess
 import tempfile
@@ -21,6 +22,8 @@ from zdlib import fsys, image, kernel, paths, qmp, ui
 
 QEMU = "qemu-system-x86_64"
 VMS = paths.BUILD / "vm"
+# Who starts the test programs names the kernel of their guests here.
+KERNEL = "ZDRIVE_KERNEL"
 
 # Tests run the same everywhere, so they do not use KVM even where it is.
 # Without 5-level page tables an emulated page walk is shorter.  Where ERMS is
@@ -120,13 +123,14 @@ class Vm:
 
     @name names the folder below build/vm that keeps console and messages.
     @devices are QEMU arguments that bring the card in.  Where @reboots is
-    not set, a guest that reboots (a panic does) ends QEMU.
+    not set, a guest that reboots (a panic does) ends QEMU.  The kernel is
+    the one of @version, else the one that the whole run of tests is for.
     """
 
     def __init__(self, name, devices, version=None, reboots=False,
                  append="", **machine_options):
         self.folder = VMS / name
-        stock = kernel.get(version)
+        stock = self.kernel = kernel.get(version or os.environ.get(KERNEL))
         images = image.prepare(stock)
         append = f"{CONSOLE} zdrive.guest=agent {append}"
         self._command = [
