@@ -61,6 +61,11 @@ class Result:
 # Pieces of a QEMU command line
 #
 
+def stock():
+    """The kernel that this run of the tests is for."""
+    return kernel.get(os.environ.get(KERNEL))
+
+
 def machine(kind="q35", memory="1G", accelerator=TCG):
     """A machine with nothing on it."""
     return ["-nodefaults", "-no-user-config", "-display", "none",
@@ -123,19 +128,18 @@ class Vm:
 
     @name names the folder below build/vm that keeps console and messages.
     @devices are QEMU arguments that bring the card in.  Where @reboots is
-    not set, a guest that reboots (a panic does) ends QEMU.  The kernel is
-    the one of @version, else the one that the whole run of tests is for.
+    not set, a guest that reboots (a panic does) ends QEMU.
     """
 
-    def __init__(self, name, devices, version=None, reboots=False,
+    def __init__(self, name, devices, reboots=False,
                  append="", **machine_options):
         self.folder = VMS / name
-        stock = self.kernel = kernel.get(version or os.environ.get(KERNEL))
-        images = image.prepare(stock)
+        self.kernel = stock()
+        images = image.prepare(self.kernel)
         append = f"{CONSOLE} zdrive.guest=agent {append}"
         self._command = [
             QEMU, *machine(**machine_options), *plugin(),
-            *linux(stock.vmlinuz, images.initrd, append), *disks(images),
+            *linux(self.kernel.vmlinuz, images.initrd, append), *disks(images),
             *([] if reboots else ["-no-reboot"]),
             "-chardev",
             f"file,id=console,path={self.folder}/console,append=on",
