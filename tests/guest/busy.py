@@ -26,8 +26,8 @@ IMPATIENT = """
 for name in {names}; do echo 3 >/sys/block/$name/device/timeout; done
 """
 # Reads and writes until it is told to stop; what goes away under it is not its
-# fault.
-LOAD = "{fio} >/tmp/load 2>&1 & echo $! >/tmp/load.pid"
+# fault.  It leaves the processor to whatever else the test runs.
+LOAD = "nice -n 19 {fio} >/tmp/load 2>&1 & echo $! >/tmp/load.pid"
 # Before fio has requests in flight it does not hear a signal, either.
 IN_FLIGHT = """
 for name in {names}; do
@@ -76,8 +76,9 @@ class Machine:
     def back(self, what):
         """All SSDs are there, with their data, and work."""
         self.find(what)
-        self.report.ok(f"{what}: the data is there",
-                       self.sums() == self.written)
+        sums = self.sums()
+        self.report.ok(f"{what}: the data is there", sums == self.written,
+                       *self.names, self.written, sums)
         self.load()
         self.unload()
 

@@ -35,7 +35,7 @@ grep . */{{invalid_dword,loss_of_dword_sync,phy_reset_problem}}_count
 """
 LOAD = """
 touch /run/busy
-(while [ -e /run/busy ]; do {fio} >/run/fio || exit; done
+(while [ -e /run/busy ]; do nice -n 19 {fio} >/run/fio || exit; done
  touch /run/good) </dev/null &
 echo $! >/run/pid
 """
