@@ -19,8 +19,7 @@ CORRECTABLE = {
 }
 # QEMU's name: the kernel's
 NOT_FATAL = {
-    "POISON_TLP": "TLP", "COMP_TIME": "CmpltTO", "COMP_ABORT": "CmpltAbrt",
-    "UNX_COMP": "UnxCmplt", "ECRC": "ECRC", "UNSUP": "UnsupReq",
+    "POISON_TLP": "TLP", "COMP_TIME": "CmpltTO", "UNSUP": "UnsupReq",
 }
 FATAL = "MALF_TLP"
 # With hot-plug by ACPI, QEMU 7.2 does not show in the slot that its link is up,
