@@ -77,7 +77,6 @@ def body(report):
             out = machine.unload()
             report.ok("no program gets an error", out.count('"error" : 0')
                       == busy.SSDS, out[-2000:])
-            machine.back("after errors that are not fatal")
             machine.load()
             meet(machine, FATAL, r"AER: .*\(Fatal\)",
                  r"Root Port link has been reset \(0\)")
