@@ -24,8 +24,8 @@ from zdlib import apt, cpio, fsys, kept, paths, ui
 
 PACKAGES = (
     "bash", "coreutils", "dash", "diffutils", "e2fsprogs", "findutils",
-    "fio", "grep", "gzip", "hdparm", "hostname", "kmod", "less", "lsscsi",
-    "mawk", "mdadm", "mount", "ncurses-base", "pciutils", "procps",
+    "fio", "grep", "gzip", "hdparm", "hostname", "kexec-tools", "kmod", "less",
+    "lsscsi", "mawk", "mdadm", "mount", "ncurses-base", "pciutils", "procps",
     "python3", "sed", "sg3-utils", "smartmontools", "tar",
     "util-linux",
 )

@@ -17,7 +17,7 @@ EXAMPLES = """\
 examples:
   scripts/zdrive run --model rm84
   scripts/zdrive run --drive card.img --size 16G     keep the data
-  scripts/zdrive run --kernel 6.12                   Debian's newer kernel
+  scripts/zdrive run --kernel bookworm-backports     a newer kernel of Debian
   scripts/zdrive run --kernel ~/linux/arch/x86/boot/bzImage
                                                      your own kernel
   scripts/zdrive run -- -m 4G -nic user,model=virtio QEMU's own options

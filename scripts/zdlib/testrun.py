@@ -9,7 +9,8 @@ import json
 import os
 import re
 
-from zdlib import apt, bootimage, build, fuzzqemu, paths, run, tap, ui
+from zdlib import (apt, bootimage, build, fuzzqemu, image, kernel, paths, run,
+                   tap, ui, vm)
 
 SUITES = {
     "unit": "single rooms, without a running QEMU",
@@ -59,6 +60,10 @@ def add_parser(commands):
     parser.add_argument("suites", nargs="*", metavar="SUITE",
                         help=f"one of: {', '.join(SUITES)} (default: all "
                         f"but {', '.join(NOT_BY_DEFAULT)})")
+    parser.add_argument("--kernel", metavar="NAME", help="the kernel of "
+                        "the guests in guest and long: "
+                        f"{', '.join(kernel.SERIES)} (default "
+                        f"{kernel.DEFAULT}), or a release")
     parser.set_defaults(main=main)
 
 
@@ -68,6 +73,7 @@ def main(args):
     if unknown:
         ui.die(f"there is no test suite {unknown[0]}",
                f"choose from {', '.join(SUITES)}")
+    os.environ[vm.KERNEL] = kernel.named(args.kernel)
     wanted = args.suites or [suite for suite in SUITES
                              if suite not in NOT_BY_DEFAULT]
     if "docs" in wanted:
@@ -78,6 +84,7 @@ def main(args):
         fuzzqemu.program()
     if not {"guest", "docs", "long"}.isdisjoint(wanted):
         run.prepare()
+        image.prepare(kernel.get(args.kernel))
     if not {"boot", "boot-quick"}.isdisjoint(wanted):
         bootimage.get(8)
     records = []

@@ -11,6 +11,7 @@ console prints; it is kept for the message when something goes wrong.
 """
 
 import json
+import os
 import socket
 import subprocess
 import tempfile
@@ -21,6 +22,8 @@ from zdlib import fsys, image, kernel, paths, qmp, ui
 
 QEMU = "qemu-system-x86_64"
 VMS = paths.BUILD / "vm"
+# Who starts the test programs names the kernel of their guests here.
+KERNEL = "ZDRIVE_KERNEL"
 
 # Tests run the same everywhere, so they do not use KVM even where it is.
 # Without 5-level page tables an emulated page walk is shorter.  Where ERMS is
@@ -57,6 +60,11 @@ class Result:
 #
 # Pieces of a QEMU command line
 #
+
+def stock():
+    """The kernel that this run of the tests is for."""
+    return kernel.get(os.environ.get(KERNEL))
+
 
 def machine(kind="q35", memory="1G", accelerator=TCG, cpus=2):
     """A machine with nothing on it."""
@@ -144,15 +152,15 @@ class Vm:
     not set, a guest that reboots (a panic does) ends QEMU.
     """
 
-    def __init__(self, name, devices, version=None, reboots=False,
+    def __init__(self, name, devices, reboots=False,
                  append="", **machine_options):
         self.folder = VMS / name
-        stock = kernel.get(version)
-        images = image.prepare(stock)
+        self.kernel = stock()
+        images = image.prepare(self.kernel)
         append = f"{CONSOLE} zdrive.guest=agent {append}"
         self._command = [
             QEMU, *machine(**machine_options), *plugin(),
-            *linux(stock.vmlinuz, images.initrd, append), *disks(images),
+            *linux(self.kernel.vmlinuz, images.initrd, append), *disks(images),
             *([] if reboots else ["-no-reboot"]),
             "-chardev",
             f"file,id=console,path={self.folder}/console,append=on",

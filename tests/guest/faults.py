@@ -14,7 +14,7 @@ import re
 import sys
 
 import guestlib
-from zdlib import fio, vm
+from zdlib import fio, qmp, vm
 
 SSDS = 8
 HEALTHY = 7
@@ -128,6 +128,7 @@ class Machine:
         self.guest = guest
         self.names = []
         self.seen = 0
+        self.armed = set()
 
     def find(self, what, count=SSDS):
         """Wait for @count SSDs to be there."""
@@ -142,11 +143,22 @@ class Machine:
         path = f"{CARD}/{where}" if where else CARD
         self.guest.qmp.ask("qom-set", path=path, property="faults",
                            value=text)
+        self.armed |= {re.split("[, ]", fault.split(":")[-1])[0]
+                       for fault in text.split(";")}
 
     def ask(self, where, name):
         """Read a property of "ssdN" or the card."""
         path = f"{CARD}/{where}" if where else CARD
         return self.guest.qmp.ask("qom-get", path=path, property=name)
+
+    def none_left_out(self, where):
+        """Check that every fault was armed that @where has to offer."""
+        try:
+            self.arm("", f"{where}:nonsense")
+        except qmp.Refused as err:
+            offered = set(re.search("which has: (.*)", str(err))[1].split())
+        self.report.ok("no fault is left out", offered <= self.armed,
+                       *sorted(offered - self.armed))
 
     def log(self):
         """What the kernel has said since the last call."""
@@ -259,6 +271,7 @@ def of_ssds(machine):
     all_work(machine, "tried again")
     signatures(machine)
     health(machine)
+    machine.none_left_out("ssd0")
 
 
 def signatures(machine):
@@ -311,6 +324,8 @@ def of_card(machine):
               "Width x8" in machine.guest.run(status))
     health(machine)
     dead_interrupt(machine)
+    corrupt_flash(machine)
+    machine.none_left_out("card")
 
 
 def dead_interrupt(machine):
@@ -345,6 +360,18 @@ def dead_interrupt(machine):
     machine.guest.run("modprobe mvsas", timeout=PATIENCE)
     machine.find("cleared, all SSDs are there")
     all_work(machine, "in the end")
+
+
+def corrupt_flash(machine):
+    """Whatever is wrong in it, mvsas does not look."""
+    machine.guest.run("modprobe -r mvsas", timeout=PATIENCE)
+    machine.arm("", ";".join(f"card:spi-corrupt,field={field}" for field in (
+        "signature", "checksum", "drive-count", "serial")))
+    machine.log()
+    machine.guest.run("modprobe mvsas", timeout=PATIENCE)
+    machine.find("spi-corrupt: all SSDs are there")
+    bad = [line for line in machine.log() if guestlib.COMPLAINT.search(line)]
+    machine.report.ok("spi-corrupt: the kernel says nothing", not bad, *bad)
 
 
 VARIANTS = {"ssd": of_ssds, "card": of_card}

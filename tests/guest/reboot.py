@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest reboots while all queues are full."""
 
+import busy
 import guestlib
 from zdlib import fio, vm
 
@@ -19,12 +20,9 @@ for name in {names}; do
 done
 """
 # Reboots as soon as requests of every SSD are in flight.
-REBOOT = """
-{fio} >/dev/null &
-for name in {names}; do
-    until read -r reads writes </sys/block/$name/inflight &&
-          [ "$writes" -gt 0 ]; do :; done
-done
+REBOOT = f"""
+{{fio}} >/dev/null &
+{busy.IN_FLIGHT}
 reboot -n
 """
 

@@ -103,6 +103,11 @@ def unknown_suite(situation):
     situation.words = ["test", "gest"]
 
 
+def unknown_kernel(situation):
+    """A kernel that Debian does not have."""
+    situation.words = ["test", "--kernel", "squeeze", "guest"]
+
+
 def not_root(situation):
     """Packages are missing and the user may not install them."""
     situation.dpkg("")
@@ -172,6 +177,7 @@ def other_qemu(situation):
 CASES = (
     (unknown_command, "invalid choice: 'dmeo'", "scripts/zdrive --help"),
     (unknown_suite, "there is no test suite gest", "choose from unit, "),
+    (unknown_kernel, "there is no kernel squeeze", "choose from bookworm, "),
     (not_root, "not root", "apt-get install qemu-system-x86 "),
     (no_python, "python3 is missing", "apt-get install python3"),
     (read_only_cache, "cannot use folder", "set XDG_CACHE_HOME"),

@@ -12,6 +12,7 @@
 
 #define VOLUME      (64 * 1024 * 1024ull)
 #define SSDS        8
+#define PIECES      128
 #define SECTORS     (VOLUME / SSDS / ZT_SECTOR)
 
 /* Every command that reads or writes. */
@@ -115,6 +116,37 @@ static void test_count_zero(void)
     /* more than this small SSD has */
     cmd = zt_with_data(zt_ata(ATA_READ_DMA_EXT, 0, 0), in, len);
     zt_fails(core, &cmd, 0x51, 0x10);
+    zt_quit(card);
+}
+
+/* What mvsas never sends: 1 MiB in one command, in pieces that lie anywhere. */
+static void test_mebibyte(void)
+{
+    ZtCard *card = boot_volume();
+    ZtCore *core = &card->core[0];
+    const unsigned piece = 8192, len = PIECES * piece;
+    uint64_t out = zt_alloc(card, len), in = zt_alloc(card, len);
+    ZtCmd cmd = zt_on_phy(zt_ncq(ATA_WRITE_FPDMA, 11, 8, len / ZT_SECTOR), 1);
+    ZtPrd prd[PIECES];
+    unsigned i;
+
+    for (i = 0; i < PIECES; i++) {
+        zt_fill(card, out + i * piece, piece, i);
+        prd[i].addr = cpu_to_le64(out + i * piece);
+        prd[i].len = cpu_to_le32(piece);
+    }
+    cmd.len = len;
+    cmd.prd = prd;
+    cmd.prds = PIECES;
+    zt_good(core, &cmd);
+    cmd.fis[2] = ATA_READ_FPDMA;
+    for (i = 0; i < PIECES; i++) {
+        prd[i].addr = cpu_to_le64(in + (i * 7 % PIECES) * piece);
+    }
+    zt_good(core, &cmd);
+    for (i = 0; i < PIECES; i++) {
+        zt_assert_pattern(card, in + (i * 7 % PIECES) * piece, piece, i);
+    }
     zt_quit(card);
 }
 
@@ -756,6 +788,7 @@ static void test_durability(void)
 static const ZtCase cases[] = {
     { "opcodes", test_opcodes },
     { "count-zero", test_count_zero },
+    { "mebibyte", test_mebibyte },
     { "verify", test_verify },
     { "trim", test_trim },
     { "trim-refused", test_trim_refused },
