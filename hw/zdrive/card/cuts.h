@@ -52,6 +52,7 @@ typedef struct ZdCut {
     uint64_t panic;             /* ZD_PANIC_ */
     uint64_t gone;
     uint64_t bad_blocks;
+    uint64_t seed;              /* of what is lost */
     uint64_t one_in;            /* SSDs that have one of these three */
     uint64_t seen;
 } ZdCut;
@@ -75,6 +76,7 @@ char *zd_cuts_format(const ZdCuts *cuts);
 const char *zd_cut_name(const ZdCut *cut);
 bool zd_cut_of_ssd(const ZdCut *cut);
 bool zd_cut_has_loss(const ZdCut *cut);
+bool zd_cut_has_seed(const ZdCut *cut);
 bool zd_cut_panics(const ZdCut *cut);
 const char *zd_cut_panic_form(const ZdCut *cut);
 

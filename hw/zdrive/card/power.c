@@ -97,6 +97,9 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         ZdCutReport one;
         QDict *d;
 
+        if (cut && zd_cut_has_seed(cut)) {
+            zd_ssd_reseed(card->ssd[i], cut->seed);
+        }
         zd_ssd_power_off(card->ssd[i], loss, &one);
         d = describe_cut(&one);
         qdict_put_int(d, "ssd", i);
