@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What may stand in a cell after a power cut, and whether it does.
+
+The judge replays the plan of images/guest/power.  A cell holds one of its
+versions: the last one that was durable, or one that came after it.  The guest
+tells which steps were made durable; it cannot have gone further than to the
+next step that would have had to tell.
+"""
+
+import collections
+import importlib.machinery
+import importlib.util
+
+from zdlib import image
+
+UNREADABLE = "unreadable"
+
+# One cell that holds what it must not.
+Violation = collections.namedtuple("Violation", "cell found wanted")
+
+
+def guest_program():
+    """images/guest/power, for its plans."""
+    loader = importlib.machinery.SourceFileLoader(
+        "zdrive_guest_power", str(image.GUEST / "power"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class Judge:
+    """What is known of all cells of a workload, over all cycles."""
+
+    def __init__(self, kind, streams):
+        self.kind = kind
+        self.streams = streams
+        self._power = guest_program()
+        self._base = {}         # cell: what it held after the last cut
+
+    def _replay(self, seed, stream, told):
+        """The versions of each cell that the steps of a stream have made,
+        and how many of the first of them are out of date.
+        """
+        versions = collections.defaultdict(list)
+        safe = collections.Counter()
+        for number, step in enumerate(
+                self._power.plan(self.kind, seed, stream), 1):
+            for cell in step.cells:
+                versions[cell].append([seed, number])
+            if not step.sync:
+                continue
+            if number > told:
+                return versions, safe
+            for cell in step.covers:
+                safe[cell] = len(versions.get(cell, ()))
+
+    def verdict(self, seed, told, found, caught_up=True):
+        """Judge @found (cell: what is there) after the cut of cycle @seed.
+
+        @told has the last durable step of each stream.  Returns violations,
+        the number of cells with a version that was not durable, of those
+        that have lost it, and of those that cannot be read.
+        """
+        violations = []
+        open_cells = lost = unreadable = 0
+        known = {}
+        for stream in range(self.streams):
+            versions, safe = self._replay(seed, stream, told.get(stream, 0))
+            known.update((cell, (chain, safe[cell]))
+                         for cell, chain in versions.items())
+        for cell, there in found.items():
+            chain, durable = known.get(cell, ((), 0))
+            legal = [self._base.get(cell, 0), *chain][durable:]
+            is_open = len(legal) > 1
+            open_cells += is_open
+            if there == UNREADABLE:
+                unreadable += 1
+                good = is_open
+            else:
+                good = there in legal
+                lost += good and there != legal[-1]
+            if not good:
+                violations.append(Violation(cell, there, legal))
+            if caught_up:
+                self._base[cell] = there
+        return violations, open_cells, lost, unreadable
