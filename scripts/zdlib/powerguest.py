@@ -40,6 +40,7 @@ class Guest:
             *vm.card(model=model, drive="volume", supercap_health=health,
                      power_loss=loss)], ports=("power",), memory="512M")
         self.devices = []
+        self._unreadable = []
         self._data = b""
 
     def __enter__(self):
@@ -79,35 +80,41 @@ class Guest:
                              value=value)
 
     def work(self, order, cut, faults=""):
-        """Write until the cut; the lines that the guest has said, the report
-        of the cut and the sectors that it has left unreadable.
+        """Write until the cut; the lines that the guest has said, and the
+        report of the cut.
         """
         self.machine.load("state")
+        self._set_unreadable()
         self.set("", "faults", faults)
         self.set("", "power-cut", cut)
         self._send({"do": "work", "devices": self.devices, **order})
         self.machine.qmp.ask("cont")
         lines = self._until_cut()
-        unreadable = [self.get(f"/ssd{number}", "unreadable")
-                      for number in range(len(self.devices))]
-        return lines, self.get("", "last-cut"), unreadable
+        self._get_unreadable()
+        return lines, self.get("", "last-cut")
 
-    def check(self, order, unreadable):
+    def _get_unreadable(self):
+        self._unreadable = [self.get(f"/ssd{number}", "unreadable")
+                            for number in range(len(self.devices))]
+
+    def _set_unreadable(self):
+        for number, ranges in enumerate(self._unreadable):
+            self.set(f"/ssd{number}", "unreadable", ranges)
+
+    def check(self, order):
         """Start again and look; what the guest says is there."""
         self.machine.load("state")
-        for number, ranges in enumerate(unreadable):
-            self.set(f"/ssd{number}", "unreadable", ranges)
+        self._set_unreadable()
         self.machine.qmp.ask("cont")
         result = self.order({
             "do": "check", "devices": self.devices, **order,
-            "unreadable": [[list(map(int, one.split("-")))
+            "unreadable": [[[int(end) for end in one.split("-")]
                             for one in ranges.split(",") if one]
-                           for ranges in unreadable]})
-        left = [self.get(f"/ssd{number}", "unreadable")
-                for number in range(len(self.devices))]
+                           for ranges in self._unreadable]})
+        self._get_unreadable()
         self.machine.qmp.ask("stop")
         self.machine.qmp.forget("STOP")
-        return result, left
+        return result
 
     def order(self, order):
         """Have the guest do something; its result."""

@@ -55,33 +55,36 @@ class Judge:
             for cell in step.covers:
                 safe[cell] = len(versions.get(cell, ()))
 
-    def verdict(self, seed, told, found, caught_up=True):
+    def verdict(self, seed, told, written, found):
         """Judge @found (cell: what is there) after the cut of cycle @seed.
 
-        @told has the last durable step of each stream.  Returns violations,
-        the number of cells with a version that was not durable, of those
-        that have lost it, and of those that cannot be read.
+        @told has the last durable step of each stream, @written the last one
+        that has ended.  Returns violations, the number of cells whose last
+        version was written and not durable, of those that have lost it, and
+        of those that cannot be read.
         """
         violations = []
-        open_cells = lost = unreadable = 0
+        at_risk = lost = unreadable = 0
         known = {}
         for stream in range(self.streams):
             versions, safe = self._replay(seed, stream, told.get(stream, 0))
-            known.update((cell, (chain, safe[cell]))
+            ended = [seed, written.get(stream, 0)]
+            known.update((cell, (chain, safe[cell], ended))
                          for cell, chain in versions.items())
         for cell, there in found.items():
-            chain, durable = known.get(cell, ((), 0))
+            chain, durable, ended = known.get(cell, ((), 0, None))
             legal = [self._base.get(cell, 0), *chain][durable:]
-            is_open = len(legal) > 1
-            open_cells += is_open
+            last = max((one for one in legal[1:] if one <= ended),
+                       default=None)
+            at_risk += last is not None
             if there == UNREADABLE:
                 unreadable += 1
-                good = is_open
+                good = len(legal) > 1 or there in legal
             else:
                 good = there in legal
-                lost += good and there != legal[-1]
             if not good:
                 violations.append(Violation(cell, there, legal))
-            if caught_up:
-                self._base[cell] = there
-        return violations, open_cells, lost, unreadable
+            elif last is not None and there in legal:
+                lost += legal.index(there) < legal.index(last)
+            self._base[cell] = there
+        return violations, at_risk, lost, unreadable

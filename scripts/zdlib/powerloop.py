@@ -49,11 +49,11 @@ TRIGGERS = (
     ("commands", "", 400, 200),
     ("flushes", "", 60, 60),
     ("programs", "", 8, 8),
-    ("time", "ms", 400, 400),
+    ("time", "ms", 3000, 3000),
 )
 
 Cycle = collections.namedtuple(
-    "Cycle", "number cut told report open lost unreadable mount violations "
+    "Cycle", "number cut told report at_risk lost unreadable mount violations "
     "seconds")
 
 
@@ -95,13 +95,14 @@ def choose_cut(chance, workload):
             f"seed={chance.getrandbits(32)}{ramp}")
 
 
-def _told(lines):
-    """The last durable step of each stream."""
+def _told(lines, marks):
+    """The last step of each stream that the guest has told of."""
     told = {}
     for line in lines:
-        if line.startswith("S "):
-            _, stream, step = line.split()
-            told[int(stream)] = int(step)
+        mark, *numbers = line.split()
+        if mark in marks:
+            stream, step = map(int, numbers)
+            told[stream] = step
     return told
 
 
@@ -135,15 +136,14 @@ class Loop:
         cut = choose_cut(chance, self.args.workload)
         order = {"kind": self.args.workload, "seed": number, "steps": STEPS,
                  "broken": self.args.broken}
-        lines, report, unreadable = self._guest.work(order, cut,
-                                                     self.args.faults)
-        told = _told(lines)
-        result, left = self._guest.check(order, unreadable)
-        violations, open_cells, lost, dead = self._judge.verdict(
-            number, told, result.get("found", {}))
+        lines, report = self._guest.work(order, cut, self.args.faults)
+        told = _told(lines, "S")
+        result = self._guest.check(order)
+        violations, at_risk, lost, dead = self._judge.verdict(
+            number, told, _told(lines, "SW"), result.get("found", {}))
         problems = [result["failed"]] if "failed" in result else []
         problems += result.get("problems", [])
-        done = Cycle(number, cut, sum(told.values()), report, open_cells, lost,
+        done = Cycle(number, cut, sum(told.values()), report, at_risk, lost,
                      dead, result.get("mount", ""), [*violations, *problems],
                      time.monotonic() - start)
         self.cycles.append(done)
@@ -171,12 +171,12 @@ def summary(loop, paint):
             *(sum(_sum(report, key) for report in reports)
               for key in ("lost", "lost-acknowledged", "unreadable", "saved")),
             f"{sum(cycle.lost for cycle in cycles)} of "
-            f"{sum(cycle.open for cycle in cycles)}",
+            f"{sum(cycle.at_risk for cycle in cycles)}",
             paint.good(str(sum(len(cycle.violations) for cycle in cycles)),
                        not any(cycle.violations for cycle in cycles))))
     return table.lines(
         ("cut by", "cycles", "durable steps", "pages lost", "acknowledged",
-         "unreadable", "saved", "unsafe cells lost", "violations"),
+         "unreadable", "saved", "not durable: lost", "violations"),
         rows, paint)
 
 
