@@ -79,17 +79,24 @@ class Guest:
         self.machine.qmp.ask("qom-set", path=CARD + path, property=name,
                              value=value)
 
-    def work(self, order, cut, faults=""):
+    def work(self, order, cut, early, faults):
         """Write until the cut; the lines that the guest has said, and the
-        report of the cut.
+        report of the cut.  It is armed @early, or when the guest has done its
+        first step.
         """
         self.machine.load("state")
         self._set_unreadable()
         self.set("", "faults", faults)
-        self.set("", "power-cut", cut)
+        if early:
+            self.set("", "power-cut", cut)
         self._send({"do": "work", "devices": self.devices, **order})
         self.machine.qmp.ask("cont")
-        lines = self._until_cut()
+        deadline = time.monotonic() + PATIENCE
+        while not early and b"\n" not in self._data:
+            self._wait(deadline)
+        if not early:
+            self.set("", "power-cut", cut)
+        lines = self._until_cut(deadline)
         self._get_unreadable()
         return lines, self.get("", "last-cut")
 
@@ -128,13 +135,16 @@ class Guest:
         self.machine.ports["power"].sendall(json.dumps(order).encode() +
                                             b"\n")
 
-    def _receive(self, timeout):
-        """Whether something has come from the guest or QEMU in time."""
+    def _wait(self, deadline):
+        """Until something has come from the guest or from QEMU."""
         port, monitor = self.machine.ports["power"], self.machine.qmp
-        ready, _, _ = select.select([port, monitor], [], [], max(timeout, 0))
+        ready, _, _ = select.select([port, monitor], [], [],
+                                    max(deadline - time.monotonic(), 0))
         if port in ready:
             self._data += port.recv(1 << 16)
-        return bool(ready)
+        monitor.poll()
+        if not ready:
+            raise self.machine.error("no power cut comes")
 
     def _drain(self):
         """All that the guest had said by now."""
@@ -157,15 +167,14 @@ class Guest:
         line, _, self._data = self._data.partition(b"\n")
         return line.decode()
 
-    def _until_cut(self):
+    def _until_cut(self, deadline):
         """The lines up to the cut; one that does not come is made here."""
-        deadline = time.monotonic() + PATIENCE
         while not self.machine.qmp.take("STOP"):
-            if not self._receive(deadline - time.monotonic()):
-                raise self.machine.error("no power cut comes")
             if b"END " in self._data:
                 self.machine.qmp.ask("stop")
                 self.set("", "power", "off")
+            else:
+                self._wait(deadline)
         self._drain()
         lines = self._data.decode().splitlines()
         self._data = b""

@@ -8,6 +8,7 @@ durable has to be there, bit by bit.
 
 import argparse
 import collections
+import json
 import random
 import sys
 import time
@@ -43,13 +44,13 @@ examples:
   scripts/zdrive powerloop --seed 7 --first 12 --cycles 1    cycle 12 alone
 """
 
-# How a cut is set off, and up to which number: (raw, others).
+# How a cut is set off, and up to which number.
 TRIGGERS = (
-    ("writes", "", 300, 120),
-    ("commands", "", 400, 200),
-    ("flushes", "", 60, 60),
-    ("programs", "", 8, 8),
-    ("time", "ms", 3000, 3000),
+    ("writes", "", 200),
+    ("commands", "", 600),
+    ("flushes", "", 300),
+    ("programs", "", 12),
+    ("time", "ms", 2500),
 )
 
 Cycle = collections.namedtuple(
@@ -86,10 +87,9 @@ def add_parser(commands):
     parser.set_defaults(main=main)
 
 
-def choose_cut(chance, workload):
+def choose_cut(chance):
     """When the next cut comes."""
-    name, unit, raw, others = chance.choice(TRIGGERS)
-    most = raw if workload == "raw" else others
+    name, unit, most = chance.choice(TRIGGERS)
     ramp = chance.choice(("", "", "", " ramp=1ms"))
     return (f"{name}={chance.randint(1, most)}{unit} then=pause "
             f"seed={chance.getrandbits(32)}{ramp}")
@@ -104,6 +104,13 @@ def _told(lines, marks):
             stream, step = map(int, numbers)
             told[stream] = step
     return told
+
+
+def _failures(lines):
+    """What has kept the writer from writing."""
+    ends = [json.loads(line.removeprefix("END "))
+            for line in lines if line.startswith("END ")]
+    return [f"the writer: {end['failed']}" for end in ends if "failed" in end]
 
 
 def _sum(report, name):
@@ -133,16 +140,21 @@ class Loop:
         """Write, cut, start again, judge."""
         start = time.monotonic()
         chance = random.Random(f"{self.args.seed}/{number}")
-        cut = choose_cut(chance, self.args.workload)
+        cut = choose_cut(chance)
+        # some while the file system comes up, most while the writer works
+        early = chance.random() < 0.2
         order = {"kind": self.args.workload, "seed": number, "steps": STEPS,
                  "broken": self.args.broken}
-        lines, report = self._guest.work(order, cut, self.args.faults)
+        lines, report = self._guest.work(order, cut, early,
+                                         self.args.faults)
         told = _told(lines, "S")
         result = self._guest.check(order)
         violations, at_risk, lost, dead = self._judge.verdict(
             number, told, _told(lines, "SW"), result.get("found", {}))
         problems = [result["failed"]] if "failed" in result else []
         problems += result.get("problems", [])
+        if not self.args.faults:
+            problems += _failures(lines)
         done = Cycle(number, cut, sum(told.values()), report, at_risk, lost,
                      dead, result.get("mount", ""), [*violations, *problems],
                      time.monotonic() - start)

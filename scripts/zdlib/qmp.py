@@ -66,10 +66,14 @@ class Qmp:
         self._events = [event for event in self._events
                         if event["event"] != name]
 
-    def take(self, name):
-        """Whether event @name has come; it is taken then."""
+    def poll(self):
+        """Read what has come."""
         while self._data or select.select([self._socket], [], [], 0)[0]:
             self._events.append(self._receive(time.monotonic() + READ))
+
+    def take(self, name):
+        """Whether event @name has come; it is taken then."""
+        self.poll()
         came = [event for event in self._events if event["event"] == name]
         self.forget(name)
         return bool(came)

@@ -49,6 +49,7 @@ OWNERS = {
     "request.h": "qemu",
     "ssd.h": "disk",
     "store.h": "store",
+    "text.h": "disk",
     "vca.h": "vca",
 }
 COMMON = {HOUSE / "compat.h": "qemu", HOUSE / "trace.h": "qemu"}

@@ -19,9 +19,7 @@
 
 #define SSDS            8
 #define CARD_LEN        (128 * 1024 * 1024)
-#ifndef CUTS
 #define CUTS            1000
-#endif
 
 /* What of each SSD is written: small, so that much is written over. */
 #define SECTORS         1024
@@ -431,10 +429,9 @@ static void mark_unreadable(Loop *loop, unsigned phy, bool *dead)
     }
 
     for (unsigned i = 0; ranges[i]; i++) {
-        char *end;
-        uint32_t first = strtoul(ranges[i], &end, 10);
-        uint32_t last = strtoul(end + 1, NULL, 10);
+        unsigned first, last;
 
+        g_assert_cmpint(sscanf(ranges[i], "%u-%u", &first, &last), ==, 2);
         g_assert_cmpint(last, <, SECTORS);
         memset(dead + first, true, last - first + 1);
     }

@@ -305,7 +305,8 @@ void zd_card_media_event(void *opaque, unsigned i, const ZdRequest *req,
     ZdFlashActivity activity = { 0 };
     int64_t when = -1;
 
-    if (!power->cuts.count || power->off || power->stage != ZD_POWER_STAGE_NONE) {
+    if (!power->cuts.count || power->off ||
+        power->stage != ZD_POWER_STAGE_NONE) {
         return;
     }
     if (flash && !ended) {

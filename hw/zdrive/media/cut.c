@@ -49,7 +49,7 @@ typedef struct Cut {
     ZdMedia *media;
     const ZdCutRules *rules;
     ZdCutReport *report;
-    GArray *versions;           /* that are not safe, in order of their coming */
+    GArray *versions;           /* that are not safe, as they came */
 } Cut;
 
 /* Sebastiano Vigna's splitmix64 (public domain). */

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Power cuts while Debian's kernel works: what it was told to be durable is.
+
+    power.py ext4|xfs|btrfs|sqlite|raw CYCLES [MODEL]
+    power.py broken CYCLES          a writer without fsync is caught
+    power.py faults CYCLES          cuts in the middle of other faults
+    power.py hand                   off and on, and all SSDs are back
+"""
+
+import sys
+import types
+
+import guestlib
+from zdlib import fio, powerloop, vm
+
+SSDS = 8
+CARD = "/machine/peripheral/zd0"
+PATIENCE = 200
+SHOWN = 10
+IMPATIENT = """
+for name in {names}; do echo 2 >/sys/block/$name/device/timeout; done
+"""
+LOAD = "{fio} >/tmp/load 2>&1 & echo $! >/tmp/load.pid"
+STOP = """
+kill -INT $(cat /tmp/load.pid) || :
+while kill -0 $(cat /tmp/load.pid) 2>/dev/null; do sleep 0.1; done
+"""
+FAULTS = ("ssd2:hang,after=20,times=1", "ssd5:link-drop,after=30",
+          "ssd0:crc-error,one-in=20;ssd7:slow,delay=20ms,one-in=5")
+
+
+def arguments(workload, cycles, **other):
+    """As the command line of powerloop has them."""
+    values = {"model": "cm88", "workload": workload, "cycles": cycles,
+              "first": 1, "seed": 0, "loss": "random", "health": 100,
+              "faults": "", "broken": False, **other}
+    return types.SimpleNamespace(**values)
+
+
+def show(report, loop):
+    """The table, as comments."""
+    report.note(*powerloop.summary(loop, powerloop.table.Paint(sys.stdout)))
+
+
+def of_loop(report, workload, cycles, model="cm88"):
+    """A writer that does it right never loses what is durable."""
+    args = arguments(workload, int(cycles), model=model)
+    with powerloop.Loop(args, f"power-{workload}-{model}") as loop:
+        powerloop.run_loop(loop)
+        show(report, loop)
+        report.ok(f"{workload}: {cycles} cuts, nothing durable is lost",
+                  not loop.violations, *loop.violations[:SHOWN])
+        report.ok(f"{workload}: the guest had made something durable",
+                  sum(cycle.told for cycle in loop.cycles) > int(cycles))
+
+
+def of_broken(report, cycles):
+    """A writer that skips fsync is caught."""
+    args = arguments("ext4", int(cycles), broken=True)
+    with powerloop.Loop(args, "power-broken") as loop:
+        while not loop.violations and len(loop.cycles) < int(cycles):
+            loop.cycle(len(loop.cycles) + 1)
+        report.ok(f"without fsync: caught by cut {len(loop.cycles)} of at "
+                  f"most {cycles}", loop.violations)
+
+
+def of_faults(report, cycles):
+    """Other faults just before the cut change nothing."""
+    args = arguments("raw", int(cycles))
+    with powerloop.Loop(args, "power-faults") as loop:
+        for number in range(1, int(cycles) + 1):
+            args.faults = FAULTS[number % len(FAULTS)]
+            done = loop.cycle(number)
+            report.ok(f"{args.faults}, then a cut by "
+                      f"{done.report['trigger']}: nothing durable is lost",
+                      not done.violations, done)
+        show(report, loop)
+
+
+def of_hand(report):
+    """The kernel loses the card under load, and finds it again."""
+    devices = [*vm.root_port(), *vm.card(model="cm88", size="512M")]
+    with guestlib.guest(report, devices, "hand", errors_wanted=True) as guest:
+        names = guestlib.names(guest)
+        pci = guestlib.members(guest)[0].pci
+        guest.run(IMPATIENT.format(names=" ".join(names)))
+        guest.run(LOAD.format(fio=fio.command(
+            names, "--rw=randwrite", "--bs=4k", "--time_based",
+            "--runtime=600", "--size=16M")))
+        guest.qmp.ask("qom-set", path=CARD, property="power", value="off")
+        report.ok("off: the card reads as all ones", "ffff" in guest.run(
+            f"setpci -s {pci} 0.w", check=False).out)
+        guest.qmp.ask("qom-set", path=CARD, property="power", value="on")
+        guest.run(f"echo 1 >/sys/bus/pci/devices/{pci}/remove",
+                  timeout=PATIENCE)
+        guest.run(STOP, timeout=PATIENCE)
+        report.ok("removed: no SSD is left", not guestlib.members(guest))
+        guest.run("echo 1 >/sys/bus/pci/rescan", timeout=PATIENCE)
+        found = guestlib.wait_members(guest, SSDS, PATIENCE)
+        report.ok("found again: all SSDs", len(found) == SSDS, *found)
+        jobs = fio.verify(guest, [member.name for member in found], "2M")
+        report.ok("all of them work", [job["error"] for job in jobs]
+                  == [0] * SSDS, jobs)
+        log = guest.run("dmesg")
+        report.ok("the kernel has not panicked", "BUG:" not in log and
+                  "Oops" not in log, log[-2000:])
+        messages = (guest.folder / "messages").read_text()
+        report.ok("QEMU has no complaint", not messages, messages)
+
+
+VARIANTS = {"broken": of_broken, "faults": of_faults, "hand": of_hand}
+
+
+def body(report):
+    """What the arguments say."""
+    name, *words = sys.argv[1:]
+    if name in VARIANTS:
+        VARIANTS[name](report, *words)
+    else:
+        of_loop(report, name, *words)
+
+
+guestlib.run(body)
