@@ -20,11 +20,7 @@ SHOWN = 10
 IMPATIENT = """
 for name in {names}; do echo 2 >/sys/block/$name/device/timeout; done
 """
-LOAD = "{fio} >/tmp/load 2>&1 & echo $! >/tmp/load.pid"
-STOP = """
-kill -INT $(cat /tmp/load.pid) || :
-while kill -0 $(cat /tmp/load.pid) 2>/dev/null; do sleep 0.1; done
-"""
+READ = "dd if=/dev/{name} of=/dev/null bs=4k count=1 iflag=direct &"
 FAULTS = ("ssd2:hang,after=20,times=1", "ssd5:link-drop,after=30",
           "ssd0:crc-error,one-in=20;ssd7:slow,delay=20ms,one-in=5")
 
@@ -78,22 +74,25 @@ def of_faults(report, cycles):
 
 
 def of_hand(report):
-    """The kernel loses the card under load, and finds it again."""
+    """The kernel loses the card, and finds it again.
+
+    The card is idle when it goes: an interrupt that mvsas handles just then
+    never ends, with a real card either.  It takes 0xfff, what is left of a
+    register that reads as all ones, for an index of a ring of 1024 entries,
+    and runs round the ring to find it (mvs_int_rx()).
+    """
     devices = [*vm.root_port(), *vm.card(model="cm88", size="512M")]
     with guestlib.guest(report, devices, "hand", errors_wanted=True) as guest:
         names = guestlib.names(guest)
         pci = guestlib.members(guest)[0].pci
         guest.run(IMPATIENT.format(names=" ".join(names)))
-        guest.run(LOAD.format(fio=fio.command(
-            names, "--rw=randwrite", "--bs=4k", "--time_based",
-            "--runtime=600", "--size=16M")))
         guest.qmp.ask("qom-set", path=CARD, property="power", value="off")
         report.ok("off: the card reads as all ones", "ffff" in guest.run(
             f"setpci -s {pci} 0.w", check=False).out)
+        guest.run(READ.format(name=names[3]))
         guest.qmp.ask("qom-set", path=CARD, property="power", value="on")
         guest.run(f"echo 1 >/sys/bus/pci/devices/{pci}/remove",
                   timeout=PATIENCE)
-        guest.run(STOP, timeout=PATIENCE)
         report.ok("removed: no SSD is left", not guestlib.members(guest))
         guest.run("echo 1 >/sys/bus/pci/rescan", timeout=PATIENCE)
         found = guestlib.wait_members(guest, SSDS, PATIENCE)
