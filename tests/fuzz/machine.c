@@ -322,6 +322,8 @@ void fuzz_machine_finish(FuzzMachine *m)
     ZtCard *card = m->card;
     unsigned c;
 
+    /* an SSD that recovers from a power cut does not listen yet */
+    qtest_clock_step(card->qts, 1000000000ll);
     fuzz_machine_system_reset(m);
     for (c = 0; c < MVS_CORES; c++) {
         ZtCore *core = &card->core[c];

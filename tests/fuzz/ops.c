@@ -322,6 +322,38 @@ static void op_unplug(FuzzMachine *m, FuzzRng *rng)
     }
 }
 
+/* The power is cut under way, by hand or by an armed cut, and comes back. */
+static void op_rail(FuzzMachine *m, FuzzRng *rng)
+{
+    static const char *const losses[] = { "random", "none", "all",
+                                          "adversarial" };
+    static const char *const cuts[] = {
+        "commands=3", "writes=2", "flushes=1", "programs=1", "erases=1",
+        "collection", "time=1ms", "lba=0", "writes=1,ramp=3ms",
+        "commands=1,then=on,for=1ms", "time=100us,ssd=1,bad-blocks=9",
+    };
+
+    zt_set(m->card, -1, "power-loss", losses[fuzz_below(rng, 4)]);
+    zt_set(m->card, -1, "power-cut", fuzz_one_in(rng, 3) ? "" :
+           cuts[fuzz_below(rng, ARRAY_SIZE(cuts))]);
+    fuzz_commands(m, rng);
+    qtest_clock_step(m->card->qts, fuzz_below(rng, 4) * 1000000ll);
+    if (fuzz_one_in(rng, 2)) {
+        zt_set(m->card, -1, "power", "off");
+        fuzz_commands(m, rng);
+    }
+    zt_set(m->card, -1, "power-cut", "");
+    zt_set(m->card, -1, "power", "on");
+    /* an armed cut may have been under way */
+    qtest_clock_step(m->card->qts, 10 * 1000000ll);
+    zt_set(m->card, -1, "power", "on");
+    fuzz_machine_enable(m);
+    fuzz_machine_program(m);
+    if (fuzz_one_in(rng, 2)) {
+        qtest_clock_step(m->card->qts, SECOND_NS);
+    }
+}
+
 static void op_migrate(FuzzMachine *m, FuzzRng *rng)
 {
     if (fuzz_one_in(rng, 2)) {
@@ -355,6 +387,7 @@ static const struct {
     { "spi", 15, op_spi },
     { "power state", 10, op_power_state },
     { "stop and go on", 6, op_stop },
+    { "rail", 6, op_rail },
     { "bus reset", 6, op_bus_reset },
     { "unplug", 3, op_unplug },
     { "system reset", 2, op_system_reset },

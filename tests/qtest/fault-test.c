@@ -18,65 +18,6 @@
 #define PHYR_CRC_ERR    0x34
 #define SIGNATURE       0x01500034u
 
-/* ---- the monitor ---- */
-
-static char *path_of(int ssd)
-{
-    return ssd < 0 ? g_strdup("/machine/peripheral/zd")
-                   : g_strdup_printf("/machine/peripheral/zd/ssd%d", ssd);
-}
-
-/* Error text of qom-set, or NULL. */
-static char *try_set(ZtCard *card, int ssd, const char *property,
-                     const char *value)
-{
-    g_autofree char *path = path_of(ssd);
-    QDict *reply = qtest_qmp(card->qts, "{'execute': 'qom-set', 'arguments': "
-                             "{'path': %s, 'property': %s, 'value': %s}}",
-                             path, property, value);
-    QDict *error = qdict_get_qdict(reply, "error");
-    char *text = error ? g_strdup(qdict_get_str(error, "desc")) : NULL;
-
-    qobject_unref(reply);
-    return text;
-}
-
-static void set(ZtCard *card, int ssd, const char *property,
-                const char *value)
-{
-    g_autofree char *error = try_set(card, ssd, property, value);
-
-    g_assert_cmpstr(error, ==, NULL);
-}
-
-static QDict *get(ZtCard *card, int ssd, const char *property)
-{
-    g_autofree char *path = path_of(ssd);
-
-    return qtest_qmp(card->qts, "{'execute': 'qom-get', 'arguments': "
-                     "{'path': %s, 'property': %s}}", path, property);
-}
-
-static void assert_get(ZtCard *card, int ssd, const char *property,
-                       const char *value)
-{
-    QDict *reply = get(card, ssd, property);
-
-    g_assert_cmpstr(qdict_get_str(reply, "return"), ==, value);
-    qobject_unref(reply);
-}
-
-/* One number of the properties "stats" or "smart". */
-static int64_t count(ZtCard *card, int ssd, const char *property,
-                     const char *name)
-{
-    QDict *reply = get(card, ssd, property);
-    int64_t value = qdict_get_int(qdict_get_qdict(reply, "return"), name);
-
-    qobject_unref(reply);
-    return value;
-}
-
 /* ---- commands ---- */
 
 static ZtCard *boot(const char *faults)
@@ -127,7 +68,7 @@ static void test_read_error(void)
     ZtCmd cmd = transfer(card, ATA_READ_DMA_EXT, SICK, 96);
     uint8_t fis[20];
 
-    set(card, SICK, "faults", "read-error,lba=100-101,times=2");
+    zt_set(card, SICK, "faults", "read-error,lba=100-101,times=2");
     zt_fails(core, &cmd, 0x51, 0x40);
     zt_d2h(core, SICK, fis);
     g_assert_cmphex(zt_fis_lba(fis), ==, 100);
@@ -136,11 +77,11 @@ static void test_read_error(void)
     cmd = zt_on_phy(zt_ata(0x42, 101, 1), SICK);
     zt_fails(core, &cmd, 0x51, 0x40);
     zt_good(core, &cmd);
-    assert_get(card, SICK, "faults",
+    zt_assert_get(card, SICK, "faults",
                "read-error,lba=100-101,times=2,hits=2");
-    g_assert_cmpint(count(card, SICK, "smart", "187"), ==, 2);
-    g_assert_cmpint(count(card, SICK, "stats", "uncorrectable"), ==, 2);
-    g_assert_cmpint(count(card, -1, "stats", "uncorrectable"), ==, 2);
+    g_assert_cmpint(zt_count(card, SICK, "smart", "187"), ==, 2);
+    g_assert_cmpint(zt_count(card, SICK, "stats", "uncorrectable"), ==, 2);
+    g_assert_cmpint(zt_count(card, -1, "stats", "uncorrectable"), ==, 2);
     zt_quit(card);
 }
 
@@ -154,14 +95,14 @@ static void test_write_fault(void)
     zt_fill(card, cmd.data, 4096, 1);
     zt_good(core, &cmd);
     zt_fill(card, cmd.data, 4096, 2);
-    set(card, SICK, "faults", "write-fault");
+    zt_set(card, SICK, "faults", "write-fault");
     zt_fails(core, &cmd, 0x71, 0x04);
     zt_fails(core, &flush, 0x71, 0x04);
     /* nothing was written */
     cmd.fis[2] = ATA_READ_DMA_EXT;
     zt_good(core, &cmd);
     zt_assert_pattern(card, cmd.data, 4096, 1);
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "faults", "");
     zt_good(core, &flush);
     assert_works(card);
     zt_quit(card);
@@ -174,7 +115,7 @@ static void test_slow(void)
     ZtCmd cmd = zt_cheap(SICK, 7);
 
     zt_core_start(core);
-    set(card, SICK, "faults", "slow,delay=3s,opcode=0xe5");
+    zt_set(card, SICK, "faults", "slow,delay=3s,opcode=0xe5");
     zt_queue(core, &cmd);
     zt_doorbell(core);
     qtest_clock_step(card->qts, 3 * SEC_NS - MSEC_NS);
@@ -197,7 +138,7 @@ static void test_hang(void)
     cmd = zt_on_phy(zt_with_data(cmd, zt_slot_buf(core, 900) + SLOT_DATA,
                                  4096), SICK);
     other = zt_on_phy(zt_with_data(other, cmd.data, 4096), SICK);
-    set(card, SICK, "faults", "hang,tag=5");
+    zt_set(card, SICK, "faults", "hang,tag=5");
     zt_queue(core, &cmd);
     zt_queue(core, &other);
     zt_doorbell(core);
@@ -205,13 +146,13 @@ static void test_hang(void)
     zt_assert_quiet(core);
     assert_others(card);
     /* it stays hung without the fault, until its slot is taken back */
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "faults", "");
     zt_assert_quiet(core);
     g_assert_true(zt_slot_active(core, 5));
     zt_core_write(core, MVS_P_SER_CTLSTAT(SICK), PHY_RST);
     g_assert_false(zt_slot_active(core, 5));
     zt_good(core, &cmd);
-    g_assert_cmpint(count(card, SICK, "stats", "hung"), ==, 1);
+    g_assert_cmpint(zt_count(card, SICK, "stats", "hung"), ==, 1);
     zt_quit(card);
 }
 
@@ -225,7 +166,7 @@ static void test_crc_error(void)
     uint32_t entry;
     uint8_t fis[20];
 
-    set(card, SICK, "faults", "crc-error,times=1");
+    zt_set(card, SICK, "faults", "crc-error,times=1");
     entry = zt_execute(core, &cmd);
     zt_assert_chip_error(core, &cmd, entry, ERR_R_ERR, 0);
     zt_d2h(core, SICK, fis);
@@ -242,7 +183,7 @@ static void test_crc_error(void)
     cmd = zt_with_data(cmd, zt_slot_buf(core, 900) + SLOT_DATA, ZT_SECTOR);
     zt_good(core, &cmd);
     g_assert_cmphex(qtest_readl(card->qts, cmd.data + 4), ==, 0x00011001);
-    g_assert_cmpint(count(card, -1, "stats", "crc-errors"), ==, 1);
+    g_assert_cmpint(zt_count(card, -1, "stats", "crc-errors"), ==, 1);
     assert_others(card);
     zt_quit(card);
 }
@@ -297,30 +238,30 @@ static void test_unplug(void)
     uint8_t fis[20];
 
     zt_core_write(core, MVS_P_INT_STAT(SICK), 0xffffffff);
-    assert_get(card, SICK, "link", "up");
+    zt_assert_get(card, SICK, "link", "up");
     zt_queue(core, &cmd);
     zt_doorbell(core);
-    set(card, SICK, "link", "down");
-    assert_get(card, SICK, "link", "down");
+    zt_set(card, SICK, "link", "down");
+    zt_assert_get(card, SICK, "link", "down");
     g_assert_false(zt_slot_active(core, 8));
     assert_unplugged(core);
     zt_assert_quiet(core);
     assert_deaf(card);
 
-    set(card, SICK, "link", "up");
-    assert_get(card, SICK, "link", "up");
+    zt_set(card, SICK, "link", "up");
+    zt_assert_get(card, SICK, "link", "up");
     assert_plugged(core);
     assert_works(card);
-    g_assert_cmpint(count(card, SICK, "stats", "power-cycles"), ==, 2);
-    g_assert_cmpint(count(card, SICK, "smart", "174"), ==, 1);
+    g_assert_cmpint(zt_count(card, SICK, "stats", "power-cycles"), ==, 2);
+    g_assert_cmpint(zt_count(card, SICK, "smart", "174"), ==, 1);
 
     /* one that was prepared for it does not count it as a loss of power */
     cmd = zt_on_phy(zt_ata(0xe0, 0, 0), SICK);
     zt_good(core, &cmd);
-    set(card, SICK, "link", "down");
-    set(card, SICK, "link", "up");
+    zt_set(card, SICK, "link", "down");
+    zt_set(card, SICK, "link", "up");
     assert_plugged(core);
-    g_assert_cmpint(count(card, SICK, "smart", "174"), ==, 1);
+    g_assert_cmpint(zt_count(card, SICK, "smart", "174"), ==, 1);
     cmd = zt_cheap(SICK, 0);
     zt_good(core, &cmd);
     zt_d2h(core, SICK, fis);
@@ -334,10 +275,10 @@ static void test_unplug_disabled(void)
     ZtCard *card = boot("");
     ZtCore *core = &card->core[0];
 
-    set(card, SICK, "link", "down");
+    zt_set(card, SICK, "link", "down");
     zt_vsr_write(core, SICK, VSR_PHY_MODE2, MODE2_DISABLED);
     zt_core_write(core, MVS_P_INT_STAT(SICK), 0xffffffff);
-    set(card, SICK, "link", "up");
+    zt_set(card, SICK, "link", "up");
     g_assert_cmphex(zt_core_read(core, MVS_P_INT_STAT(SICK)), ==, 0);
     g_assert_cmphex(zt_core_read(core, MVS_P_SER_CTLSTAT(SICK)), ==, 0);
     zt_vsr_write(core, SICK, VSR_PHY_MODE2, MODE2_ENABLED);
@@ -353,7 +294,7 @@ static void test_link_drop(void)
     ZtCmd cmd = zt_cheap(SICK, 8);
 
     zt_core_write(core, MVS_P_INT_STAT(SICK), 0xffffffff);
-    set(card, SICK, "faults", "link-drop,delay=2s,after=1");
+    zt_set(card, SICK, "faults", "link-drop,delay=2s,after=1");
     zt_good(core, &cmd);
     zt_queue(core, &cmd);
     zt_doorbell(core);
@@ -362,21 +303,21 @@ static void test_link_drop(void)
     qtest_clock_step(card->qts, 2 * SEC_NS);
     assert_plugged(core);
     assert_works(card);
-    g_assert_cmpint(count(card, SICK, "stats", "power-cycles"), ==, 1);
+    g_assert_cmpint(zt_count(card, SICK, "stats", "power-cycles"), ==, 1);
 
     /* without a delay it stays away until it is told to come */
-    set(card, SICK, "faults", "link-drop");
+    zt_set(card, SICK, "faults", "link-drop");
     zt_queue(core, &cmd);
     zt_doorbell(core);
     qtest_clock_step(card->qts, 100 * SEC_NS);
     assert_unplugged(core);
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "faults", "");
     assert_plugged(core);
-    set(card, SICK, "faults", "link-drop");
+    zt_set(card, SICK, "faults", "link-drop");
     zt_queue(core, &cmd);
     zt_doorbell(core);
     assert_unplugged(core);
-    set(card, SICK, "link", "up");
+    zt_set(card, SICK, "link", "up");
     assert_plugged(core);
     assert_works(card);
     zt_quit(card);
@@ -389,12 +330,12 @@ static void test_missing(void)
 
     g_assert_cmphex(zt_core_read(core, MVS_P_SER_CTLSTAT(SICK)), ==, 0);
     g_assert_cmphex(zt_core_read(core, MVS_P_INT_STAT(SICK)), ==, 0);
-    assert_get(card, SICK, "link", "down");
+    zt_assert_get(card, SICK, "link", "down");
     assert_deaf(card);
     /* no plug helps */
-    set(card, SICK, "link", "up");
-    assert_get(card, SICK, "link", "down");
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "link", "up");
+    zt_assert_get(card, SICK, "link", "down");
+    zt_set(card, SICK, "faults", "");
     assert_plugged(core);
     assert_works(card);
     zt_quit(card);
@@ -406,7 +347,7 @@ static void test_signature_late(void)
     ZtCore *core = &card->core[0];
     ZtCmd cmd = zt_cheap(SICK, 8);
 
-    set(card, SICK, "faults", "signature-late,delay=3s,times=1");
+    zt_set(card, SICK, "faults", "signature-late,delay=3s,times=1");
     zt_core_write(core, MVS_P_SER_CTLSTAT(SICK), PHY_RST);
     g_assert_cmphex(zt_core_read(core, MVS_P_SER_CTLSTAT(SICK)), ==,
                     PHY_READY_6G);
@@ -434,13 +375,13 @@ static void test_signature_absent(void)
     ZtCard *card = boot("");
     ZtCore *core = &card->core[0];
 
-    set(card, SICK, "faults", "signature-absent");
+    zt_set(card, SICK, "faults", "signature-absent");
     zt_core_write(core, MVS_P_INT_STAT(SICK), 0xffffffff);
     zt_core_write(core, MVS_P_SER_CTLSTAT(SICK), PHY_RST_HARD);
     qtest_clock_step(card->qts, 100 * SEC_NS);
     g_assert_cmphex(zt_core_read(core, MVS_P_INT_STAT(SICK)) & PHYEV_SIG_FIS,
                     ==, 0);
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "faults", "");
     g_assert_cmphex(zt_core_read(core, MVS_P_INT_STAT(SICK)) & PHYEV_SIG_FIS,
                     ==, PHYEV_SIG_FIS);
     assert_works(card);
@@ -463,7 +404,7 @@ static void panic(const char *form, uint64_t sectors)
     zt_identify(core, SICK, id);
     before = zt_id_string(id, 27, 20);
     /* the firmware dies: no answer, and a new name after the reset */
-    set(card, SICK, "faults", fault);
+    zt_set(card, SICK, "faults", fault);
     zt_queue(core, &cmd);
     zt_doorbell(core);
     zt_assert_quiet(core);
@@ -475,7 +416,7 @@ static void panic(const char *form, uint64_t sectors)
     zt_fails(core, &cmd, 0x51, 0x04);
     assert_others(card);
     /* and the next reset finds the firmware again */
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "faults", "");
     zt_fails(core, &cmd, 0x51, 0x04);
     zt_core_write(core, MVS_P_SER_CTLSTAT(SICK), PHY_RST);
     zt_identify(core, SICK, id);
@@ -506,7 +447,7 @@ static void test_panic_busy(void)
                     ==, 0);
     g_assert_cmphex(zt_cfg_read(core, SICK, PHYR_SATA_SIG(0)), ==, 0);
     assert_others(card);
-    set(card, SICK, "faults", "");
+    zt_set(card, SICK, "faults", "");
     qtest_clock_step(card->qts, 100 * SEC_NS);
     g_assert_cmphex(zt_cfg_read(core, SICK, PHYR_SATA_SIG(0)), ==, 0);
     zt_core_write(core, MVS_P_SER_CTLSTAT(SICK), PHY_RST);
@@ -550,7 +491,7 @@ static void test_irq_lost(void)
     zt_good(core, &cmd);
     g_assert_cmphex(zt_core_read(core, MVS_INT_STAT) & CINT_DONE, ==,
                     CINT_DONE);
-    assert_get(card, -1, "faults", "card:irq-lost,times=1,hits=1");
+    zt_assert_get(card, -1, "faults", "card:irq-lost,times=1,hits=1");
     zt_quit(card);
 }
 
@@ -565,7 +506,7 @@ static void test_intx_dead(void)
     g_assert_cmphex(zt_core_read(core, MVS_INT_STAT) & CINT_DONE, ==,
                     CINT_DONE);
     g_assert_false(zt_intx(card));
-    set(card, -1, "faults", "");
+    zt_set(card, -1, "faults", "");
     g_assert_true(zt_intx(card));
     zt_quit(card);
 }
@@ -617,7 +558,7 @@ static void test_spi_corrupt(void)
         g_autofree char *fault = g_strdup_printf("card:spi-corrupt,field=%s",
                                                  fields[i].field);
 
-        set(card, -1, "faults", fault);
+        zt_set(card, -1, "faults", fault);
         read_config_block(card, block);
         for (n = 0; n < 0xb4; n++) {
             g_assert_cmpint(block[n] != healthy[n], ==,
@@ -626,7 +567,7 @@ static void test_spi_corrupt(void)
         }
         g_assert_cmpint(sum_of(block) != 0, ==, fields[i].offset == 0xb4);
     }
-    set(card, -1, "faults", "");
+    zt_set(card, -1, "faults", "");
     read_config_block(card, block);
     g_assert_cmpmem(block, CONFIG_LEN, healthy, CONFIG_LEN);
     zt_quit(card);
@@ -637,11 +578,11 @@ static void test_spi_corrupt(void)
 static void test_texts(void)
 {
     ZtCard *card = boot("ssd1:read-error lba=5;card:intx-dead;ssd1:hang tag=3");
-    g_autofree char *no_target = try_set(card, -1, "faults", "hang");
-    g_autofree char *no_ssd = try_set(card, -1, "faults", "ssd8:hang");
-    g_autofree char *no_kind = try_set(card, -1, "faults",
+    g_autofree char *no_target = zt_try_set(card, -1, "faults", "hang");
+    g_autofree char *no_ssd = zt_try_set(card, -1, "faults", "ssd8:hang");
+    g_autofree char *no_kind = zt_try_set(card, -1, "faults",
                                        "ssd0:hang;ssd1:fire");
-    g_autofree char *no_link = try_set(card, 0, "link", "sideways");
+    g_autofree char *no_link = zt_try_set(card, 0, "link", "sideways");
 
     g_assert_cmpstr(no_target, ==, "'hang' does not say whose fault it is: "
                     "put one of card: ssd0: to ssd7: before it");
@@ -653,17 +594,17 @@ static void test_texts(void)
     g_assert_cmpstr(no_link, ==, "link 'sideways' is unknown; it is one of: "
                     "up down");
     /* what was refused has changed nothing */
-    assert_get(card, -1, "faults", "card:intx-dead,hits=0;"
+    zt_assert_get(card, -1, "faults", "card:intx-dead,hits=0;"
                "ssd1:read-error,lba=5,hits=0;ssd1:hang,tag=3,hits=0");
-    assert_get(card, 1, "faults",
+    zt_assert_get(card, 1, "faults",
                "read-error,lba=5,hits=0;hang,tag=3,hits=0");
-    assert_get(card, 0, "faults", "");
+    zt_assert_get(card, 0, "faults", "");
     /* they are armed for good, not until the next reset */
     zt_system_reset(card);
-    assert_get(card, 1, "faults",
+    zt_assert_get(card, 1, "faults",
                "read-error,lba=5,hits=0;hang,tag=3,hits=0");
-    set(card, -1, "faults", "");
-    assert_get(card, 1, "faults", "");
+    zt_set(card, -1, "faults", "");
+    zt_assert_get(card, 1, "faults", "");
     zt_quit(card);
 }
 
@@ -676,14 +617,14 @@ static void test_migrate(void)
     ZtCard *to;
 
     zt_fails(core, &cmd, 0x51, 0x40);
-    set(card, 3, "link", "down");
+    zt_set(card, 3, "link", "down");
     to = zt_migrate(card, ZT_CARD ",size=512M");
     core = &to->core[0];
     zt_fails(core, &cmd, 0x51, 0x40);
     zt_good(core, &cmd);
-    assert_get(to, SICK, "faults", "read-error,lba=100,times=2,hits=2");
-    assert_get(to, 3, "link", "down");
-    g_assert_cmpint(count(to, SICK, "stats", "uncorrectable"), ==, 2);
+    zt_assert_get(to, SICK, "faults", "read-error,lba=100,times=2,hits=2");
+    zt_assert_get(to, 3, "link", "down");
+    g_assert_cmpint(zt_count(to, SICK, "stats", "uncorrectable"), ==, 2);
     zt_quit(to);
 }
 
@@ -759,7 +700,7 @@ static void test_soft_reset(void)
     ZtCmd hung = zt_cheap(SICK, 8);
     uint8_t fis[20];
 
-    set(card, SICK, "faults", "hang,times=1");
+    zt_set(card, SICK, "faults", "hang,times=1");
     zt_queue(core, &hung);
     zt_doorbell(core);
     send_control(core, 3, CONTROL_SRST);

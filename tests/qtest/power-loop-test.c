@@ -103,29 +103,6 @@ static void content(uint32_t number, uint8_t *buf)
     zt_pattern(buf, CONTENT_LEN, number % POOL + 1);
 }
 
-/* ---- the monitor ---- */
-
-#define CARD_PATH       "/machine/peripheral/zd"
-
-static void set(Loop *loop, const char *path, const char *property,
-                const char *value)
-{
-    qtest_qmp_assert_success(loop->card->qts, "{'execute': 'qom-set', "
-                             "'arguments': {'path': %s, 'property': %s, "
-                             "'value': %s}}", path, property, value);
-}
-
-static char *get(Loop *loop, const char *path, const char *property)
-{
-    QDict *reply = qtest_qmp(loop->card->qts, "{'execute': 'qom-get', "
-                             "'arguments': {'path': %s, 'property': %s}}",
-                             path, property);
-    char *text = g_strdup(qdict_get_str(reply, "return"));
-
-    qobject_unref(reply);
-    return text;
-}
-
 /* ---- the driver ---- */
 
 static void start_core(Loop *loop)
@@ -323,7 +300,7 @@ static void arm(Loop *loop, bool twice)
                            loss[pick(loop, ARRAY_SIZE(loss))],
                            ramp[pick(loop, ARRAY_SIZE(ramp))],
                            loop->totals.cuts, twice ? ";recovery" : "");
-    set(loop, CARD_PATH, "power-cut", text);
+    zt_set(loop->card, -1, "power-cut", text);
 }
 
 static bool is_off(Loop *loop)
@@ -352,17 +329,17 @@ static void work_until_cut(Loop *loop, bool twice)
         }
     }
     loop->totals.by_hand++;
-    set(loop, CARD_PATH, "power-cut", twice ? "recovery" : "");
-    set(loop, CARD_PATH, "power", "off");
+    zt_set(loop->card, -1, "power-cut", twice ? "recovery" : "");
+    zt_set(loop->card, -1, "power", "off");
     take_completions(loop);
 }
 
 static void power_on(Loop *loop, bool twice)
 {
-    set(loop, CARD_PATH, "power", "on");
+    zt_set(loop->card, -1, "power", "on");
     qtest_clock_step(loop->card->qts, RECOVERY_NS);
     if (twice) {
-        set(loop, CARD_PATH, "power", "on");
+        zt_set(loop->card, -1, "power", "on");
         qtest_clock_step(loop->card->qts, RECOVERY_NS);
     }
 }
@@ -418,15 +395,15 @@ static void wrong(Loop *loop, unsigned phy, uint32_t lba, const char *what)
 
 static void mark_unreadable(Loop *loop, unsigned phy, bool *dead)
 {
-    g_autofree char *path = g_strdup_printf("/machine/peripheral/zd/ssd%u",
-                                            loop->core->number * MVS_PHYS +
-                                            phy);
-    g_autofree char *text = get(loop, path, "unreadable");
+    unsigned ssd = loop->core->number * MVS_PHYS + phy;
+    QDict *reply = zt_get(loop->card, ssd, "unreadable");
+    const char *text = qdict_get_str(reply, "return");
     g_auto(GStrv) ranges = g_strsplit(text, ",", 0);
 
     if (*text) {
-        set(loop, path, "unreadable", "");
+        zt_set(loop->card, ssd, "unreadable", "");
     }
+    qobject_unref(reply);
 
     for (unsigned i = 0; ranges[i]; i++) {
         unsigned first, last;

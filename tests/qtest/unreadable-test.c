@@ -4,40 +4,9 @@
  * them, and the property that shows and sets them.
  */
 #include "qemu/osdep.h"
-#include "qapi/qmp/qdict.h"
 #include "zdrive-qtest.h"
 
 #define PHY     1
-#define PATH    "/machine/peripheral/zd/ssd1"
-
-/* Error text of qom-set, or NULL. */
-static char *try_set(ZtCard *card, const char *value)
-{
-    QDict *reply = qtest_qmp(card->qts, "{'execute': 'qom-set', 'arguments': "
-                             "{'path': '" PATH "', 'property': 'unreadable', "
-                             "'value': %s}}", value);
-    QDict *error = qdict_get_qdict(reply, "error");
-    char *text = error ? g_strdup(qdict_get_str(error, "desc")) : NULL;
-
-    qobject_unref(reply);
-    return text;
-}
-
-static void set(ZtCard *card, const char *value)
-{
-    g_autofree char *error = try_set(card, value);
-
-    g_assert_cmpstr(error, ==, NULL);
-}
-
-static void assert_is(ZtCard *card, const char *value)
-{
-    QDict *reply = qtest_qmp(card->qts, "{'execute': 'qom-get', 'arguments': "
-                             "{'path': '" PATH "', 'property': 'unreadable'}}");
-
-    g_assert_cmpstr(qdict_get_str(reply, "return"), ==, value);
-    qobject_unref(reply);
-}
 
 static ZtCard *boot(void)
 {
@@ -85,20 +54,20 @@ static void test_heal(void)
 {
     ZtCard *card = boot();
 
-    set(card, "13-17,40");
-    assert_is(card, "13-17,40-40");
+    zt_set(card, PHY, "unreadable", "13-17,40");
+    zt_assert_get(card, PHY, "unreadable", "13-17,40-40");
     reads(card, 8, 5);
     fails(card, 8, 8, 13);
     fails(card, 16, 8, 16);
     reads(card, 18, 8);
     writes(card, 14, 2);
-    assert_is(card, "13-13,16-17,40-40");
+    zt_assert_get(card, PHY, "unreadable", "13-13,16-17,40-40");
     reads(card, 14, 2);
     fails(card, 14, 8, 16);
     writes(card, 8, 8);
     writes(card, 16, 8);
     writes(card, 40, 1);
-    assert_is(card, "");
+    zt_assert_get(card, PHY, "unreadable", "");
     reads(card, 8, 16);
     zt_quit(card);
 }
@@ -108,16 +77,16 @@ static void test_refused(void)
     static const char *const bad[] = { "x", "5-4", "1-2-3", "0-16384", "-1" };
     ZtCard *card = boot();
 
-    set(card, "7");
+    zt_set(card, PHY, "unreadable", "7");
     for (unsigned i = 0; i < ARRAY_SIZE(bad); i++) {
-        g_autofree char *error = try_set(card, bad[i]);
+        g_autofree char *error = zt_try_set(card, PHY, "unreadable", bad[i]);
 
         g_assert_nonnull(error);
         g_assert_nonnull(strstr(error, "this SSD has 0-16383"));
-        assert_is(card, "7-7");
+        zt_assert_get(card, PHY, "unreadable", "7-7");
     }
-    set(card, "");
-    assert_is(card, "");
+    zt_set(card, PHY, "unreadable", "");
+    zt_assert_get(card, PHY, "unreadable", "");
     zt_quit(card);
 }
 
@@ -125,9 +94,9 @@ static void test_migrated(void)
 {
     ZtCard *card = boot();
 
-    set(card, "100-101,4000");
+    zt_set(card, PHY, "unreadable", "100-101,4000");
     card = zt_migrate(card, ZT_CARD ",size=64M");
-    assert_is(card, "100-101,4000-4000");
+    zt_assert_get(card, PHY, "unreadable", "100-101,4000-4000");
     fails(card, 96, 8, 100);
     zt_quit(card);
 }

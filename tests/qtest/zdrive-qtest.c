@@ -320,3 +320,59 @@ void zt_assert_zero(ZtCard *card, uint64_t addr, size_t len)
     qtest_bufread(card->qts, addr, got, len);
     g_assert_cmpmem(got, len, want, len);
 }
+
+/* The monitor */
+
+static char *path_of(int ssd)
+{
+    return ssd < 0 ? g_strdup("/machine/peripheral/zd")
+                   : g_strdup_printf("/machine/peripheral/zd/ssd%d", ssd);
+}
+
+char *zt_try_set(ZtCard *card, int ssd, const char *property,
+                 const char *value)
+{
+    g_autofree char *path = path_of(ssd);
+    QDict *reply = qtest_qmp(card->qts, "{'execute': 'qom-set', 'arguments': "
+                             "{'path': %s, 'property': %s, 'value': %s}}",
+                             path, property, value);
+    QDict *error = qdict_get_qdict(reply, "error");
+    char *text = error ? g_strdup(qdict_get_str(error, "desc")) : NULL;
+
+    qobject_unref(reply);
+    return text;
+}
+
+void zt_set(ZtCard *card, int ssd, const char *property, const char *value)
+{
+    g_autofree char *error = zt_try_set(card, ssd, property, value);
+
+    g_assert_cmpstr(error, ==, NULL);
+}
+
+QDict *zt_get(ZtCard *card, int ssd, const char *property)
+{
+    g_autofree char *path = path_of(ssd);
+
+    return qtest_qmp(card->qts, "{'execute': 'qom-get', 'arguments': "
+                     "{'path': %s, 'property': %s}}", path, property);
+}
+
+void zt_assert_get(ZtCard *card, int ssd, const char *property,
+                   const char *value)
+{
+    QDict *reply = zt_get(card, ssd, property);
+
+    g_assert_cmpstr(qdict_get_str(reply, "return"), ==, value);
+    qobject_unref(reply);
+}
+
+int64_t zt_count(ZtCard *card, int ssd, const char *property,
+                 const char *name)
+{
+    QDict *reply = zt_get(card, ssd, property);
+    int64_t value = qdict_get_int(qdict_get_qdict(reply, "return"), name);
+
+    qobject_unref(reply);
+    return value;
+}

@@ -140,6 +140,19 @@ void zt_fill(ZtCard *card, uint64_t addr, size_t len, uint32_t seed);
 void zt_assert_pattern(ZtCard *card, uint64_t addr, size_t len, uint32_t seed);
 void zt_assert_zero(ZtCard *card, uint64_t addr, size_t len);
 
+/*
+ * Properties of SSD @ssd, or of the card with -1.  zt_try_set() returns the
+ * error or NULL; zt_get() the whole reply; zt_count() one number of a struct.
+ */
+char *zt_try_set(ZtCard *card, int ssd, const char *property,
+                 const char *value);
+void zt_set(ZtCard *card, int ssd, const char *property, const char *value);
+QDict *zt_get(ZtCard *card, int ssd, const char *property);
+void zt_assert_get(ZtCard *card, int ssd, const char *property,
+                   const char *value);
+int64_t zt_count(ZtCard *card, int ssd, const char *property,
+                 const char *name);
+
 /* ---- zdrive-driver.c ---- */
 
 /* Reset @core, give it rings in fresh memory and start it, as mvsas does. */

@@ -73,6 +73,7 @@ typedef struct ZdPower {
     QEMUTimer *time_timer;      /* of cuts at a time */
     ZdFlashActivity seen[ZD_MAX_MEMBERS];   /* has been counted */
     char *report;               /* JSON, of the last cut; or NULL */
+    Notifier suspend, wakeup;   /* S3 */
     /* only while migrating: cuts, fired, report */
     char *text[3];
     uint32_t text_len[3];

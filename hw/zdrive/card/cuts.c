@@ -266,6 +266,12 @@ const char *zd_cut_name(const ZdCut *cut)
     return triggers[cut->trigger].name;
 }
 
+bool zd_cut_needs_flash(const ZdCut *cut)
+{
+    return cut->trigger == ZD_CUT_PROGRAMS || cut->trigger == ZD_CUT_ERASES ||
+           cut->trigger == ZD_CUT_COLLECTION;
+}
+
 bool zd_cut_of_ssd(const ZdCut *cut)
 {
     return cut->given & BIT_OF(KEY_SSD);

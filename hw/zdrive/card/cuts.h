@@ -74,6 +74,8 @@ bool zd_cuts_parse(ZdCuts *cuts, const char *text, unsigned ssds,
 char *zd_cuts_format(const ZdCuts *cuts);
 
 const char *zd_cut_name(const ZdCut *cut);
+/* It waits for something that happens with timing=model only. */
+bool zd_cut_needs_flash(const ZdCut *cut);
 bool zd_cut_of_ssd(const ZdCut *cut);
 bool zd_cut_has_loss(const ZdCut *cut);
 bool zd_cut_has_seed(const ZdCut *cut);

@@ -87,13 +87,18 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
     ZdLoss loss = cut && zd_cut_has_loss(cut) ? cut->loss : power->loss;
     QDict *report = qdict_new();
     QList *list = qlist_new();
+    QList *requests[ZD_MAX_MEMBERS];
     GString *json;
 
     qdict_put_str(report, "trigger", trigger);
     qdict_put_int(report, "time-ns", now_ns());
     power->off = true;
+    /* all SSDs go at once; only then is there time to see what is left */
     for (unsigned i = 0; i < ssds(card); i++) {
-        QList *requests = in_flight(card, i);
+        requests[i] = in_flight(card, i);
+        zd_link_abort_all(&card->link[i]);
+    }
+    for (unsigned i = 0; i < ssds(card); i++) {
         ZdCutReport one;
         QDict *d;
 
@@ -103,7 +108,7 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         zd_ssd_power_off(card->ssd[i], loss, &one);
         d = describe_cut(&one);
         qdict_put_int(d, "ssd", i);
-        qdict_put(d, "in-flight", requests);
+        qdict_put(d, "in-flight", requests[i]);
         qlist_append(list, d);
         trace_zd_power_cut(i, trigger, one.lost, one.unreadable);
     }
@@ -351,11 +356,21 @@ void zd_card_count_cuts(ZdCard *card)
 bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp)
 {
     g_autofree char *message = NULL;
+    ZdCuts cuts;
 
-    if (!zd_cuts_parse(&card->power.cuts, text, ssds(card), &message)) {
+    if (!zd_cuts_parse(&cuts, text, ssds(card), &message)) {
         error_setg(errp, "%s", message);
         return false;
     }
+    for (unsigned i = 0; i < cuts.count && !card->plan.timed; i++) {
+        if (zd_cut_needs_flash(&cuts.list[i])) {
+            error_setg(errp, "power-cut '%s' waits for what NAND does; with "
+                       "timing=off it does nothing, use timing=model",
+                       zd_cut_name(&cuts.list[i]));
+            return false;
+        }
+    }
+    card->power.cuts = cuts;
     card->power.armed_ns = now_ns();
     zd_card_count_cuts(card);
     return true;
@@ -363,9 +378,39 @@ bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp)
 
 /* Life */
 
+/*
+ * S3 (suspend to RAM): the slot has auxiliary power only, which the SSDs do not
+ * run on.  A host that has put them into standby before loses nothing.
+ */
+static void suspended(Notifier *notifier, void *data)
+{
+    ZdPower *power = container_of(notifier, ZdPower, suspend);
+    ZdCard *card = container_of(power, ZdCard, power);
+    ZdCutReport report;
+
+    for (unsigned i = 0; i < ssds(card) && !power->off; i++) {
+        zd_ssd_power_off(card->ssd[i], power->loss, &report);
+    }
+}
+
+static void woken(Notifier *notifier, void *data)
+{
+    ZdPower *power = container_of(notifier, ZdPower, wakeup);
+    ZdCard *card = container_of(power, ZdCard, power);
+
+    for (unsigned i = 0; i < ssds(card) && !power->off; i++) {
+        zd_ssd_power_on(card->ssd[i]);
+    }
+}
+
 bool zd_card_init_power(ZdCard *card, Error **errp)
 {
     ZdPower *power = &card->power;
+
+    power->suspend.notify = suspended;
+    qemu_register_suspend_notifier(&power->suspend);
+    power->wakeup.notify = woken;
+    qemu_register_wakeup_notifier(&power->wakeup);
 
     power->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, power_timer, card);
     power->time_timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, time_timer, card);
@@ -375,6 +420,8 @@ bool zd_card_init_power(ZdCard *card, Error **errp)
 
 void zd_card_exit_power(ZdCard *card)
 {
+    notifier_remove(&card->power.suspend);
+    notifier_remove(&card->power.wakeup);
     timer_free(card->power.timer);
     timer_free(card->power.time_timer);
     g_free(card->power.report);

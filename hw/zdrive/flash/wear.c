@@ -73,6 +73,7 @@ static bool wear_retire(ZdFlash *f)
 void zd_flash_retire(ZdFlash *f, uint64_t count)
 {
     while (count-- && wear_retire(f)) {
+        continue;
     }
 }
 

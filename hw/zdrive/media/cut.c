@@ -49,7 +49,7 @@ typedef struct Cut {
     ZdMedia *media;
     const ZdCutRules *rules;
     ZdCutReport *report;
-    GArray *versions;           /* that are not safe, as they came */
+    GArray *versions;           /* not safe, in order of their coming */
 } Cut;
 
 /* Sebastiano Vigna's splitmix64 (public domain). */
@@ -310,7 +310,7 @@ static void undo(Cut *cut, const Version *v)
     ZdWrite *w = v->write;
     uint64_t first = first_sector(v);
     uint64_t end = end_sector(v);
-    ZdStoreOp op = { .done = stop_waiting };
+    ZdStoreOp op = { .done = stop_waiting, .quiet = true };
     bool done = false;
     QEMUIOVector iov;
 

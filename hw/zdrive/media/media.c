@@ -133,6 +133,7 @@ static void media_start(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->write = NULL;
     op->write_seq = 0;
     op->reading_old = false;
+    op->store.quiet = false;
     op->flush_seq = 0;
 }
 
@@ -298,6 +299,7 @@ static void media_old_done(void *opaque, int ret)
         zd_volatile_forget_old(&op->media->risk, op->write);
     }
     op->reading_old = false;
+    op->store.quiet = false;
     media_write_now(req);
 }
 
@@ -312,6 +314,7 @@ static void media_write_over(ZdRequest *req)
         return;
     }
     op->reading_old = true;
+    op->store.quiet = true;
     op->store.done = media_old_done;
     qemu_iovec_init_buf(&op->old_iov, op->write->old, op->bytes);
     zd_store_read(media->store, media->member, op->offset, &op->old_iov,

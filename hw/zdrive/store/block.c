@@ -94,7 +94,9 @@ static void op_end(ZdStoreOp *op)
     ZdStore *store = op->store;
     BlockAcctStats *stats = blk_get_stats(op->blk);
 
-    if (op->ret < 0) {
+    if (op->quiet) {
+        /* nothing that query-blockstats shows */
+    } else if (op->ret < 0) {
         block_acct_failed(stats, &op->acct);
     } else {
         block_acct_done(stats, &op->acct);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The medium of one SSD: joins *when* a command is done (the flash model) with
- * *what* it moves (store), and owns the virtual timer.  Every call ends in exactly one req->media.done(req, ret),
+ * *what* it moves (store), owns the virtual timer, and knows what a power cut
+ * takes back.  Every call ends in exactly one req->media.done(req, ret),
  * possibly before the call returns, unless zd_media_cancel() comes first.
  * ret is 0, -EIO or another -errno of the block layer, or -EFAULT when the
  * scatter list points to no memory.

@@ -39,6 +39,7 @@ typedef struct ZdStoreOp {
     struct ZdStore *store;
     BlockBackend *blk;
     BlockAcctCookie acct;       /* .type says what the operation is */
+    bool quiet;                 /* the guest has not asked for it: no account */
     void *pieces;               /* NULL when one piece covers it all */
     unsigned pending;           /* block layer operations under way */
     int ret;                    /* 0 or the first -errno */
