@@ -83,7 +83,6 @@ typedef struct Loop {
     uint64_t pool;
     uint32_t number;                    /* of the last write */
     Command cmd[SLOTS];
-    bool flushing[MVS_PHYS];
     Sector (*sector)[SECTORS];          /* of each SSD */
     Totals totals;
 } Loop;
@@ -116,7 +115,6 @@ static void start_core(Loop *loop)
         loop->cmd[i].busy = false;
         loop->cmd[i].len = 0;
     }
-    memset(loop->flushing, 0, sizeof(loop->flushing));
 }
 
 /* Headers stay; a write needs only its FIS and its PRD. */

@@ -98,6 +98,8 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         requests[i] = in_flight(card, i);
         zd_link_abort_all(&card->link[i]);
     }
+    /* before the links go down: a dead bridge tells nobody of that */
+    mv_bridge_sleep(&card->bridge);
     for (unsigned i = 0; i < ssds(card); i++) {
         ZdCutReport one;
         QDict *d;
