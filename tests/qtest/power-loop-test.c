@@ -81,6 +81,7 @@ typedef struct Loop {
     int image;
     bool capacitors;
     uint64_t pool;
+    uint8_t *contents;                  /* of the pool */
     uint32_t number;                    /* of the last write */
     Command cmd[SLOTS];
     Sector (*sector)[SECTORS];          /* of each SSD */
@@ -97,9 +98,9 @@ static Sector *sector_of(Loop *loop, unsigned phy, uint32_t lba)
     return &loop->sector[loop->core->number * MVS_PHYS + phy][lba];
 }
 
-static void content(uint32_t number, uint8_t *buf)
+static const uint8_t *content(const Loop *loop, uint32_t number)
 {
-    zt_pattern(buf, CONTENT_LEN, number % POOL + 1);
+    return loop->contents + number % POOL * CONTENT_LEN;
 }
 
 /* ---- the driver ---- */
@@ -354,26 +355,18 @@ static void read_member(Loop *loop, unsigned ssd, uint8_t *buf)
     }
 }
 
-static bool holds(const uint8_t *data, const Version *v)
+static bool holds(const Loop *loop, const uint8_t *data, const Version *v)
 {
-    static uint32_t cached = UINT32_MAX;
-    static uint8_t buf[CONTENT_LEN];
-
-    if (!v->number) {
-        return buffer_is_zero(data, ZT_SECTOR);
-    }
-    if (cached != v->number) {
-        content(v->number, buf);
-        cached = v->number;
-    }
-    return !memcmp(data, buf + v->part * ZT_SECTOR, ZT_SECTOR);
+    return v->number ? !memcmp(data, content(loop, v->number) +
+                               v->part * ZT_SECTOR, ZT_SECTOR)
+                     : buffer_is_zero(data, ZT_SECTOR);
 }
 
 /* Number of the version of @s that is there, or -1. */
-static int found(const Sector *s, const uint8_t *data)
+static int found(const Loop *loop, const Sector *s, const uint8_t *data)
 {
     for (int i = s->count - 1; i >= 0; i--) {
-        if (holds(data, &s->version[i])) {
+        if (holds(loop, data, &s->version[i])) {
             return i;
         }
     }
@@ -435,7 +428,7 @@ static void judge_ssd(Loop *loop, unsigned phy)
         Version *last = &s->version[s->count - 1];
         bool at_risk = last->state == ENDED;
         int least = loop->capacitors ? last_ended(s) : 0;
-        int i = found(s, data + lba * ZT_SECTOR);
+        int i = found(loop, s, data + lba * ZT_SECTOR);
 
         loop->totals.at_risk += at_risk;
         if (dead[lba]) {
@@ -484,18 +477,18 @@ typedef struct Kind {
 static const Kind kinds[] = {
     { "cm88", "cm88", 100, 20, 90 },
     { "rm88", "rm88", 100, 0, 0 },
-    { "rm88-empty", "rm88", 0, 20, 90 },
+    { "drained", "rm88", 0, 20, 90 },
 };
 
 static void fill_pool(Loop *loop)
 {
-    g_autofree uint8_t *buf = g_malloc(POOL * CONTENT_LEN);
-
+    loop->contents = g_malloc(POOL * CONTENT_LEN);
     for (unsigned i = 0; i < POOL; i++) {
-        content(i, buf + i * CONTENT_LEN);
+        zt_pattern(loop->contents + i * CONTENT_LEN, CONTENT_LEN, i + 1);
     }
     loop->pool = zt_alloc(loop->card, POOL * CONTENT_LEN);
-    qtest_bufwrite(loop->card->qts, loop->pool, buf, POOL * CONTENT_LEN);
+    qtest_bufwrite(loop->card->qts, loop->pool, loop->contents,
+                   POOL * CONTENT_LEN);
 }
 
 static void start(Loop *loop, const Kind *kind)
@@ -546,6 +539,7 @@ static void test_loop(const void *index)
     close(loop.image);
     g_rand_free(loop.rand);
     g_free(loop.sector);
+    g_free(loop.contents);
 }
 
 int main(int argc, char **argv)
