@@ -43,10 +43,8 @@ class Guest:
         self._unreadable = []
         self._data = b""
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
+    def end(self):
+        """End QEMU and leave only what it has said."""
         self.machine.kill()
         for file in (self.image, self.state):
             file.unlink(missing_ok=True)
@@ -63,7 +61,10 @@ class Guest:
         self.machine.run(START.format(names=" ".join(names)))
         while self._line(PATIENCE) != "READY":
             pass
-        self.devices = self.order({"do": "prepare", "kind": kind})["devices"]
+        result = self.order({"do": "prepare", "kind": kind})
+        if "failed" in result:
+            raise self.machine.error(f"no workload: {result['failed']}")
+        self.devices = result["devices"]
         self.machine.run("sync; echo 3 >/proc/sys/vm/drop_caches")
         self.machine.qmp.ask("stop")
         self.machine.qmp.forget("STOP")

@@ -8,6 +8,7 @@ durable has to be there, bit by bit.
 
 import argparse
 import collections
+import contextlib
 import json
 import random
 import sys
@@ -129,12 +130,15 @@ class Loop:
                                        args.loss)
 
     def __enter__(self):
-        self._guest.start(self.args.workload)
+        try:
+            self._guest.start(self.args.workload)
+        except BaseException:
+            self._guest.end()
+            raise
         return self
 
     def __exit__(self, *_):
-        self._guest.machine.kill()
-        return self._guest.__exit__()
+        self._guest.end()
 
     def cycle(self, number):
         """Write, cut, start again, judge."""
@@ -219,17 +223,13 @@ def main(args):
     run.prepare()
     paint = table.Paint(sys.stdout)
     start = time.monotonic()
-    with fsys.lock(vm.VMS / "powerloop", "a powerloop"):
-        loop = Loop(args)
-        try:
-            with ui.step(f"Booting a guest with a {args.model}, "
-                         f"{args.workload}"):
-                loop.__enter__()
-            boot = time.monotonic()
-            with ui.step("Cutting its power") as step:
-                run_loop(loop, step.note)
-        finally:
-            loop.__exit__()
+    with fsys.lock(vm.VMS / "powerloop", "a powerloop"), \
+         contextlib.ExitStack() as stack:
+        with ui.step(f"Booting a guest with a {args.model}, {args.workload}"):
+            loop = stack.enter_context(Loop(args))
+        boot = time.monotonic()
+        with ui.step("Cutting its power") as step:
+            run_loop(loop, step.note)
     ui.say()
     for line in summary(loop, paint):
         ui.say(f"  {line}")
