@@ -58,6 +58,17 @@ def cases(report, power, kind, streams):
                   [one.cell for one in wrong] == [safe[0]], wrong)
 
 
+def capacitors(report, power):
+    """With them all that has ended is durable."""
+    ended = dict.fromkeys(range(8), 60)
+    for safe_only in (False, True):
+        found, _ = world(power, "raw", 8, 60, safe_only)
+        judge = powerjudge.Judge("raw", 8, every=True)
+        wrong = judge.verdict(SEED, ended, ended, found)[0]
+        report.ok("capacitors: what is not flushed must be there as well",
+                  bool(wrong) == safe_only, wrong)
+
+
 def pages(report, power):
     """A stamp is known again, and nothing else is."""
     page = power.stamp(7, "x", 9)
@@ -75,6 +86,7 @@ def main():
     report = tap.Report()
     power = powerjudge.guest_program()
     pages(report, power)
+    capacitors(report, power)
     for kind, streams in (("raw", 8), ("ext4", 1), ("sqlite", 1)):
         cases(report, power, kind, streams)
     return report.end()
