@@ -36,7 +36,8 @@ workloads:
   raw            every SSD by itself, without a file system; FDATASYNC
   ext4 xfs btrfs files that are replaced and files that are written over, with
                  fsync, on the RAID-0 of all SSDs; fsck after each cycle
-  sqlite         transactions of SQLite on ext4, and its own integrity check
+  sqlite         transactions of SQLite on ext4 with synchronous=extra, and its
+                 own integrity check
 
 examples:
   scripts/zdrive powerloop                        20 cycles of ext4 on a CM88
@@ -86,7 +87,8 @@ def add_parser(commands):
                         help="what else goes wrong while the guest writes "
                         "(docs/faults.rst)")
     parser.add_argument("--broken", action="store_true",
-                        help="a writer that says durable without fsync")
+                        help="a writer that says durable without fsync; "
+                        "SQLite with its default, synchronous=full")
     parser.set_defaults(main=main)
 
 
