@@ -33,6 +33,12 @@ def arguments(workload, cycles, **other):
     return types.SimpleNamespace(**values)
 
 
+def wrong(loop):
+    """One line per cycle with violations, not too many."""
+    return [f"cycle {cycle.number}, {cycle.cut}: {cycle.violations[:3]}"
+            for cycle in loop.violations[:SHOWN]]
+
+
 def show(report, loop):
     """The table, as comments."""
     report.note(*powerloop.summary(loop, powerloop.table.Paint(sys.stdout)))
@@ -45,7 +51,7 @@ def of_loop(report, workload, cycles, model="cm88"):
         powerloop.run_loop(loop)
         show(report, loop)
         report.ok(f"{workload}: {cycles} cuts, nothing durable is lost",
-                  not loop.violations, *loop.violations[:SHOWN])
+                  not loop.violations, *wrong(loop))
         report.ok(f"{workload}: the guest had made something durable",
                   sum(cycle.told for cycle in loop.cycles) > int(cycles))
 
@@ -69,7 +75,7 @@ def of_faults(report, cycles):
             done = loop.cycle(number)
             report.ok(f"{args.faults}, then a cut by "
                       f"{done.report['trigger']}: nothing durable is lost",
-                      not done.violations, done)
+                      not done.violations, *wrong(loop))
         show(report, loop)
 
 
