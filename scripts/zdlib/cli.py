@@ -4,8 +4,8 @@
 import argparse
 import sys
 
-from zdlib import (bench, boot, build, demo, fsys, paths, qemusrc, run,
-                   testrun, ui)
+from zdlib import (bench, boot, build, demo, fsys, paths, powerloop, qemusrc,
+                   run, testrun, ui)
 from zdlib.crash import command as crash
 
 EXAMPLES = """\
@@ -13,6 +13,7 @@ examples:
   scripts/zdrive demo            boot Debian's own kernel on the card
   scripts/zdrive run             an interactive guest with the card
   scripts/zdrive boot disk.img   boot a disk image as a card
+  scripts/zdrive powerloop       pull the plug in mid-work, many times
   scripts/zdrive bench           how fast a card is, without a guest
   scripts/zdrive test            every test
   scripts/zdrive test unit house only the fast ones
@@ -70,7 +71,7 @@ def parser():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = top.add_subparsers(dest="command", required=True,
                                   metavar="COMMAND")
-    for module in (demo, run, boot, testrun, bench, crash):
+    for module in (demo, run, boot, powerloop, crash, testrun, bench):
         module.add_parser(commands)
     _add_setup(commands)
     _add_build(commands)

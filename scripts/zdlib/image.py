@@ -23,11 +23,11 @@ from pathlib import Path
 from zdlib import apt, cpio, fsys, kept, paths, ui
 
 PACKAGES = (
-    "bash", "coreutils", "dash", "diffutils", "e2fsprogs", "findutils",
-    "fio", "grep", "gzip", "hdparm", "hostname", "kexec-tools", "kmod", "less",
-    "lsscsi", "mawk", "mdadm", "mount", "ncurses-base", "pciutils", "procps",
-    "python3", "sed", "sg3-utils", "smartmontools", "tar",
-    "util-linux",
+    "bash", "btrfs-progs", "coreutils", "dash", "diffutils", "e2fsprogs",
+    "findutils", "fio", "grep", "gzip", "hdparm", "hostname", "kexec-tools",
+    "kmod", "less", "lsscsi", "mawk", "mdadm", "mount", "ncurses-base",
+    "pciutils", "procps", "python3", "sed", "sg3-utils", "smartmontools",
+    "tar", "util-linux", "xfsprogs",
 )
 # The top-level names that point into /usr on a merged system.
 MERGED = ("bin", "sbin", "lib", "lib64")

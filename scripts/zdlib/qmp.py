@@ -2,9 +2,13 @@
 """A QMP client as small as the tests need: commands, answers, events."""
 
 import json
+import select
 import time
 
 from zdlib import ui
+
+# What the rest of a line may take that has begun to come.
+READ = 30
 
 
 class Closed(ui.Failure):
@@ -52,6 +56,27 @@ class Qmp:
             if "error" in answer:
                 raise Refused(f"{command}: {answer['error']['desc']}")
             self._events.append(answer)
+
+    def fileno(self):
+        """For select(): something has come that was not read yet."""
+        return self._socket.fileno()
+
+    def forget(self, name):
+        """Events @name that have come are of no interest."""
+        self._events = [event for event in self._events
+                        if event["event"] != name]
+
+    def poll(self):
+        """Read what has come."""
+        while self._data or select.select([self._socket], [], [], 0)[0]:
+            self._events.append(self._receive(time.monotonic() + READ))
+
+    def take(self, name):
+        """Whether event @name has come; it is taken then."""
+        self.poll()
+        came = [event for event in self._events if event["event"] == name]
+        self.forget(name)
+        return bool(came)
 
     def event(self, name, timeout):
         """Wait for event @name, which may have come already."""

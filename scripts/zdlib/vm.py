@@ -149,11 +149,12 @@ class Vm:
 
     @name names the folder below build/vm that keeps console and messages.
     @devices are QEMU arguments that bring the card in.  Where @reboots is
-    not set, a guest that reboots (a panic does) ends QEMU.
+    not set, a guest that reboots (a panic does) ends QEMU.  Each name of
+    @ports is one more virtio-serial port, zdrive.NAME, with a socket here.
     """
 
     def __init__(self, name, devices, reboots=False,
-                 append="", **machine_options):
+                 append="", ports=(), **machine_options):
         self.folder = VMS / name
         self.kernel = stock()
         images = image.prepare(self.kernel)
@@ -167,8 +168,11 @@ class Vm:
             "-serial", "chardev:console",
             *device("virtio-serial-pci"),
             *device("virtserialport", chardev="agent", name="zdrive.agent"),
+            *(word for port in ports for word in device(
+                "virtserialport", chardev=port, name=f"zdrive.{port}")),
             "-mon", "chardev=qmp,mode=control", *devices]
         self._agent = self._process = self.qmp = None
+        self.ports = dict.fromkeys(ports)
         self._early = b""
 
     def __enter__(self):
@@ -188,14 +192,16 @@ class Vm:
         except BaseException as err:
             self.kill()
             if isinstance(err, (OSError, qmp.Closed)):
-                raise self._error(f"{QEMU} does not start") from None
+                raise self.error(f"{QEMU} does not start") from None
             raise
         return self
 
     def _launch(self, *words):
         """Start QEMU; @words are further arguments."""
-        self._process, self._agent, monitor = launch(
-            self.folder, [*self._command, *words], "agent", "qmp")
+        self._process, self._agent, monitor, *ends = launch(
+            self.folder, [*self._command, *words], "agent", "qmp",
+            *self.ports)
+        self.ports = dict(zip(self.ports, ends))
         self.qmp = qmp.Qmp(monitor)
         self.qmp.greet(EXIT_TIMEOUT)
 
@@ -224,7 +230,7 @@ class Vm:
                 self._launch("-incoming", f"exec:cat {file}")
             self._wait_moved()
         except (OSError, qmp.Closed, qmp.Refused) as err:
-            raise self._error(f"the machine cannot be moved: {err}") from None
+            raise self.error(f"the machine cannot be moved: {err}") from None
         finally:
             source.kill()
             file.unlink(missing_ok=True)
@@ -233,20 +239,41 @@ class Vm:
         while block := agent.recv(BLOCK):
             self._early += block
 
+    def save(self, node):
+        """Keep the machine, but not its disks, in the qcow2 @node."""
+        self._snapshot("save", node)
+
+    def load(self, node):
+        """Go back to what save() has kept; the disks stay as they are."""
+        self._snapshot("load", node)
+
+    def _snapshot(self, what, node):
+        self.qmp.ask(f"snapshot-{what}", job_id=what, tag="zdrive",
+                     vmstate=node, devices=[node])
+        while True:
+            self.qmp.event("JOB_STATUS_CHANGE", MOVE_TIMEOUT)
+            job, = self.qmp.ask("query-jobs")
+            if job["status"] == "concluded":
+                break
+        self.qmp.ask("job-dismiss", id=what)
+        self.qmp.forget("JOB_STATUS_CHANGE")
+        if "error" in job:
+            raise self.error(f"snapshot-{what}: {job['error']}")
+
     def _send_machine(self, monitor, uri):
         monitor.ask("migrate-set-parameters", max_bandwidth=1 << 30)
         monitor.ask("migrate", uri=uri)
         deadline = time.monotonic() + MOVE_TIMEOUT
         while (info := monitor.ask("query-migrate"))["status"] != "completed":
             if info["status"] == "failed" or time.monotonic() > deadline:
-                raise self._error(f"the machine is not sent: {info}")
+                raise self.error(f"the machine is not sent: {info}")
             time.sleep(POLL)
 
     def _wait_moved(self):
         deadline = time.monotonic() + MOVE_TIMEOUT
         while self.qmp.ask("query-status")["status"] == "inmigrate":
             if time.monotonic() > deadline:
-                raise self._error("the machine does not arrive")
+                raise self.error("the machine does not arrive")
             time.sleep(POLL)
         self.qmp.ask("cont")
 
@@ -278,7 +305,7 @@ class Vm:
         if not check:
             return result
         if result.status:
-            raise self._error(
+            raise self.error(
                 f"exit status {result.status} from\n{script}\n"
                 f"{result.out}{result.err}")
         return result.out
@@ -290,7 +317,7 @@ class Vm:
         try:
             self._agent.sendall(b"RUN %d\n" % len(data) + data)
         except OSError:
-            raise self._error(f"{QEMU} or the guest's agent does not listen"
+            raise self.error(f"{QEMU} or the guest's agent does not listen"
                               ) from None
 
     def finish(self, what="the script", timeout=60):
@@ -309,9 +336,9 @@ class Vm:
         try:
             status = self._process.wait(EXIT_TIMEOUT)
         except subprocess.TimeoutExpired:
-            raise self._error("the guest does not power off") from None
+            raise self.error("the guest does not power off") from None
         if status:
-            raise self._error(f"QEMU ended with status {status}")
+            raise self.error(f"QEMU ended with status {status}")
         self._process = None
 
     @property
@@ -337,15 +364,15 @@ class Vm:
             try:
                 block = self._agent.recv(min(count - len(data), BLOCK))
             except socket.timeout:
-                raise self._error(f"no answer in time from\n{what}") from None
+                raise self.error(f"no answer in time from\n{what}") from None
             except ConnectionResetError:
                 block = b""
             if not block:
-                raise self._error(f"{QEMU} has ended during\n{what}")
+                raise self.error(f"{QEMU} has ended during\n{what}")
             data += block
         return data
 
-    def _error(self, what):
+    def error(self, what):
         """An Error that shows what console and QEMU said last."""
         lines = []
         for file in ("console", "messages"):

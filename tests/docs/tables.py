@@ -184,9 +184,11 @@ def properties():
         stdout=subprocess.PIPE).stdout
     listed = set(re.findall(r"^  ([\w-]+)=", shown, re.MULTILINE))
     ours = set(re.findall(r'DEFINE_PROP_\w+\("([\w-]+)"|'
-                          r'class_property_add_str\(klass, "([\w-]+)"',
+                          r'class_property_add_str\(klass, "([\w-]+)"|'
+                          r'class_property_add\(klass, "([\w-]+)", "uint8"',
                           read("hw/zdrive/card/card.c") +
-                          read("hw/zdrive/card/faults.c")))
+                          read("hw/zdrive/card/faults.c") +
+                          read("hw/zdrive/card/power-object.c")))
     ours = {name for names in ours for name in names if name}
     return listed & ours
 

@@ -42,6 +42,7 @@ static const struct {
 typedef enum Key {
     KEY_SSD,
     KEY_LOSS,
+    KEY_SEED,
     KEY_RAMP,
     KEY_THEN,
     KEY_FOR,
@@ -65,6 +66,8 @@ static const struct {
                   .wants = "the number of an SSD" },
     [KEY_LOSS] = { "loss", .offset = offsetof(ZdCut, loss),
                    .choices = ZD_LOSS_CHOICES },
+    [KEY_SEED] = { "seed", VALUE_NUMBER, offsetof(ZdCut, seed), UINT64_MAX,
+                   .wants = "a number" },
     [KEY_RAMP] = { "ramp", VALUE_TIME, offsetof(ZdCut, ramp_ns),
                    .wants = "a time: 500us, 20ms" },
     [KEY_THEN] = { "then", .offset = offsetof(ZdCut, then),
@@ -277,6 +280,11 @@ bool zd_cut_of_ssd(const ZdCut *cut)
 bool zd_cut_has_loss(const ZdCut *cut)
 {
     return cut->given & BIT_OF(KEY_LOSS);
+}
+
+bool zd_cut_has_seed(const ZdCut *cut)
+{
+    return cut->given & BIT_OF(KEY_SEED);
 }
 
 bool zd_cut_panics(const ZdCut *cut)

@@ -52,6 +52,7 @@ typedef struct ZdCut {
     uint64_t panic;             /* ZD_PANIC_ */
     uint64_t gone;
     uint64_t bad_blocks;
+    uint64_t seed;              /* of what is lost */
     uint64_t one_in;            /* SSDs that have one of these three */
     uint64_t seen;
 } ZdCut;
@@ -77,6 +78,7 @@ const char *zd_cut_name(const ZdCut *cut);
 bool zd_cut_needs_flash(const ZdCut *cut);
 bool zd_cut_of_ssd(const ZdCut *cut);
 bool zd_cut_has_loss(const ZdCut *cut);
+bool zd_cut_has_seed(const ZdCut *cut);
 bool zd_cut_panics(const ZdCut *cut);
 const char *zd_cut_panic_form(const ZdCut *cut);
 

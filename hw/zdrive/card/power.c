@@ -99,10 +99,15 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         requests[i] = in_flight(card, i);
         zd_link_abort_all(&card->link[i]);
     }
+    /* before the links go down: a dead bridge tells nobody of that */
+    mv_bridge_sleep(&card->bridge);
     for (unsigned i = 0; i < ssds(card); i++) {
         ZdCutReport one;
         QDict *d;
 
+        if (cut && zd_cut_has_seed(cut)) {
+            zd_ssd_reseed(card->ssd[i], cut->seed);
+        }
         zd_ssd_power_off(card->ssd[i], loss, &one);
         d = describe_cut(&one);
         qdict_put_int(d, "ssd", i);

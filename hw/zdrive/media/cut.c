@@ -19,7 +19,9 @@
 #include "internal.h"
 
 #define PAGE_SECTORS    (ZD_FLASH_PAGE / ZD_SECTOR_SIZE)
-#define ALL_SECTORS     ((1u << PAGE_SECTORS) - 1)
+
+/* Keeps the seeds that a user counts up apart from the numbers of SSDs. */
+#define ZD_SEED_STEP    0x2545f4914f6cdd1dULL
 
 typedef enum Fate {
     SURVIVES,
@@ -58,6 +60,11 @@ static uint64_t cut_random(ZdMedia *media)
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
     return x ^ (x >> 31);
+}
+
+void zd_media_reseed(ZdMedia *media, uint64_t seed)
+{
+    media->random = seed * ZD_SEED_STEP + media->member;
 }
 
 static bool one_in(ZdMedia *media, unsigned n)
@@ -284,13 +291,25 @@ static void stop_waiting(void *opaque, int ret)
     *(bool *)opaque = true;
 }
 
+/* The sectors of its page that the write of @v covers. */
+static uint64_t first_sector(const Version *v)
+{
+    return MAX(v->write->lba, v->page * PAGE_SECTORS);
+}
+
+static uint64_t end_sector(const Version *v)
+{
+    return MIN(v->write->lba + v->write->sectors,
+               (v->page + 1) * PAGE_SECTORS);
+}
+
 /* Put back what stood at the sectors of @v's page before its write. */
 static void undo(Cut *cut, const Version *v)
 {
     ZdMedia *media = cut->media;
     ZdWrite *w = v->write;
-    uint64_t first = MAX(w->lba, v->page * PAGE_SECTORS);
-    uint64_t end = MIN(w->lba + w->sectors, (v->page + 1) * PAGE_SECTORS);
+    uint64_t first = first_sector(v);
+    uint64_t end = end_sector(v);
     ZdStoreOp op = { .done = stop_waiting, .quiet = true };
     bool done = false;
     QEMUIOVector iov;
@@ -320,8 +339,9 @@ static void apply(Cut *cut)
             continue;
         }
         if (v->fate == UNREADABLE) {
+            /* what it did not write is where it was */
             cut->report->unreadable++;
-            zd_bad_set(risk, v->page, ALL_SECTORS);
+            zd_bad_add(risk, first_sector(v), end_sector(v));
         } else if (v->fate == LOST && v->write->old) {
             cut->report->lost++;
             cut->report->lost_acknowledged += v->write->acked;

@@ -78,6 +78,8 @@ uint64_t zd_volatile_journaled(const ZdFlash *flash, int64_t now);
 
 /* Sectors that a power cut has left unreadable. */
 void zd_bad_set(ZdVolatile *v, uint64_t page, unsigned mask);
+/* The same for sectors [lba, end). */
+void zd_bad_add(ZdVolatile *v, uint64_t lba, uint64_t end);
 void zd_bad_clear(ZdVolatile *v, uint64_t lba, uint64_t sectors);
 bool zd_bad_find(const ZdVolatile *v, uint64_t lba, uint64_t sectors,
                  uint64_t *first);

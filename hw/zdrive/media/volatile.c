@@ -225,6 +225,14 @@ void zd_bad_set(ZdVolatile *v, uint64_t page, unsigned mask)
     g_hash_table_insert(v->bad, key, GUINT_TO_POINTER(old | mask));
 }
 
+void zd_bad_add(ZdVolatile *v, uint64_t lba, uint64_t end)
+{
+    for (uint64_t page = lba / PAGE_SECTORS; page * PAGE_SECTORS < end;
+         page++) {
+        zd_bad_set(v, page, sector_mask(page, lba, end));
+    }
+}
+
 void zd_bad_clear(ZdVolatile *v, uint64_t lba, uint64_t sectors)
 {
     uint64_t end = lba + sectors;
@@ -248,6 +256,49 @@ void zd_bad_clear(ZdVolatile *v, uint64_t lba, uint64_t sectors)
         } else {
             g_hash_table_iter_remove(&iter);
         }
+    }
+}
+
+static gint by_page(gconstpointer a, gconstpointer b)
+{
+    return (a > b) - (a < b);
+}
+
+ZdRange *zd_media_unreadable(const ZdMedia *media, unsigned *count)
+{
+    GHashTable *bad = media->risk.bad;
+    g_autoptr(GList) pages = g_list_sort(g_hash_table_get_keys(bad), by_page);
+    GArray *ranges = g_array_new(false, false, sizeof(ZdRange));
+
+    for (GList *page = pages; page; page = page->next) {
+        unsigned mask = GPOINTER_TO_UINT(g_hash_table_lookup(bad, page->data));
+
+        for (unsigned i = 0; i < PAGE_SECTORS; i++) {
+            uint64_t lba = GPOINTER_TO_UINT(page->data) * PAGE_SECTORS + i;
+            ZdRange *last = ranges->len ?
+                &g_array_index(ranges, ZdRange, ranges->len - 1) : NULL;
+
+            if (!(mask & 1u << i)) {
+                continue;
+            }
+            if (last && last->lba + last->sectors == lba) {
+                last->sectors++;
+            } else {
+                g_array_append_val(ranges, ((ZdRange) { lba, 1 }));
+            }
+        }
+    }
+    *count = ranges->len;
+    return (ZdRange *)g_array_free(ranges, false);
+}
+
+void zd_media_set_unreadable(ZdMedia *media, const ZdRange *ranges,
+                             unsigned count)
+{
+    g_hash_table_remove_all(media->risk.bad);
+    for (unsigned i = 0; i < count; i++) {
+        zd_bad_add(&media->risk, ranges[i].lba,
+                   ranges[i].lba + ranges[i].sectors);
     }
 }
 

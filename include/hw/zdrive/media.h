@@ -180,6 +180,15 @@ void zd_media_delay(ZdMedia *media, ZdRequest *req, ZdMediaDone *done);
  */
 void zd_media_power_cut(ZdMedia *media, const ZdCutRules *rules,
                         ZdCutReport *report);
+/* Where the chance of the next power cut starts. */
+void zd_media_reseed(ZdMedia *media, uint64_t seed);
+/*
+ * Sectors that a power cut has left unreadable: ranges in ascending order, to
+ * be freed; and all of them anew.
+ */
+ZdRange *zd_media_unreadable(const ZdMedia *media, unsigned *count);
+void zd_media_set_unreadable(ZdMedia *media, const ZdRange *ranges,
+                             unsigned count);
 /*
  * The supply fails: what is under way goes on inside, but no command ends any
  * more until it is cancelled.

@@ -40,6 +40,8 @@ bool zd_ssd_setup(ZdSsd *ssd, const ZdSsdConfig *cfg, ZdLink *link);
 void zd_ssd_supply_fails(ZdSsd *ssd);
 /* It is gone, and the SSD with it. */
 void zd_ssd_power_off(ZdSsd *ssd, ZdLoss loss, ZdCutReport *report);
+/* Where the chance of what is lost starts. */
+void zd_ssd_reseed(ZdSsd *ssd, uint64_t seed);
 /* It is back; returns the ns until the SSD answers. */
 int64_t zd_ssd_power_on(ZdSsd *ssd);
 /* Charge of the capacitors in percent, if it has any. */

@@ -6,6 +6,7 @@
 #include "qemu/osdep.h"
 #include "qapi/error.h"
 #include "qapi/visitor.h"
+#include "hw/zdrive/text.h"
 #include "ata-internal.h"
 
 /* Faults */
@@ -64,6 +65,60 @@ static void set_link(Object *obj, const char *value, Error **errp)
 static char *get_link(Object *obj, Error **errp)
 {
     return g_strdup(zd_link_present(ZDRIVE_SSD(obj)->link) ? "up" : "down");
+}
+
+/* What a power cut has ruined */
+
+static char *get_unreadable(Object *obj, Error **errp)
+{
+    GString *text = g_string_new(NULL);
+    unsigned count;
+    g_autofree ZdRange *ranges =
+        zd_media_unreadable(&ZDRIVE_SSD(obj)->media, &count);
+
+    for (unsigned i = 0; i < count; i++) {
+        g_string_append_printf(text, "%s%" PRIu64 "-%" PRIu64, i ? "," : "",
+                               ranges[i].lba,
+                               ranges[i].lba + ranges[i].sectors - 1);
+    }
+    return g_string_free(text, false);
+}
+
+/* A-B, or A for one sector. */
+static bool parse_range(const char *text, uint64_t sectors, ZdRange *range)
+{
+    g_auto(GStrv) ends = g_strsplit(text, "-", 2);
+    uint64_t last;
+
+    if (!ends[0] || !zd_text_number(ends[0], 0, sectors - 1, &range->lba) ||
+        !zd_text_number(ends[1] ?: ends[0], range->lba,
+                        MIN(sectors - 1, range->lba + UINT32_MAX - 1),
+                        &last)) {
+        return false;
+    }
+    range->sectors = last - range->lba + 1;
+    return true;
+}
+
+static void set_unreadable(Object *obj, const char *value, Error **errp)
+{
+    ZdMedia *media = &ZDRIVE_SSD(obj)->media;
+    g_auto(GStrv) words = g_strsplit_set(value, ", ", 0);
+    g_autofree ZdRange *ranges = g_new(ZdRange, g_strv_length(words) + 1);
+    unsigned count = 0;
+
+    for (unsigned i = 0; words[i]; i++) {
+        if (!*words[i]) {
+            continue;
+        }
+        if (!parse_range(words[i], media->sectors, &ranges[count])) {
+            error_setg(errp, "'%s' is no range of sectors; this SSD has 0-%"
+                       PRIu64, words[i], media->sectors - 1);
+            return;
+        }
+        count++;
+    }
+    zd_media_set_unreadable(media, ranges, count);
 }
 
 /* Counters */
@@ -136,6 +191,11 @@ void zd_ssd_class_init(ObjectClass *klass, void *data)
     object_class_property_add_str(klass, "link", get_link, set_link);
     object_class_property_set_description(klass, "link",
         "up, or down to pull the SSD out");
+    object_class_property_add_str(klass, "unreadable", get_unreadable,
+                                  set_unreadable);
+    object_class_property_set_description(klass, "unreadable",
+        "sectors that power cuts have left unreadable, until they are written "
+        "or trimmed: A-B,A-B");
     object_class_property_add(klass, "stats", "struct", get_stats, NULL, NULL,
                               NULL);
     object_class_property_set_description(klass, "stats",

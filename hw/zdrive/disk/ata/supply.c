@@ -41,6 +41,11 @@ void zd_ssd_power_off(ZdSsd *ssd, ZdLoss loss, ZdCutReport *report)
     zd_ata_lose_power(ssd, loss, report);
 }
 
+void zd_ssd_reseed(ZdSsd *ssd, uint64_t seed)
+{
+    zd_media_reseed(&ssd->media, seed);
+}
+
 int64_t zd_ssd_power_on(ZdSsd *ssd)
 {
     int64_t recovery = ssd->was_cut ? RECOVERY_CUT_NS : RECOVERY_CLEAN_NS;
