@@ -544,6 +544,50 @@ static void test_migrate(void)
     g_assert_cmpstr(once, ==, moved);
 }
 
+static void wait_saved(ZtCard *card)
+{
+    for (bool done = false; !done;) {
+        QDict *reply = qtest_qmp(card->qts, "{'execute': 'query-migrate'}");
+        QDict *info = qdict_get_qdict(reply, "return");
+
+        done = !g_strcmp0(qdict_get_try_str(info, "status"), "completed");
+        qobject_unref(reply);
+    }
+}
+
+/* A stream whose record of the last cut is none is refused. */
+static void test_wrong_record(void)
+{
+    g_autofree char *path = zt_tmp_file("wrong-record");
+    g_autofree char *save = g_strdup_printf("exec:cat > %s", path);
+    g_autofree char *load = g_strdup_printf("exec:cat %s", path);
+    ZtCard *card = boot("");
+    g_autofree char *data = NULL;
+    size_t len;
+    char *record;
+
+    zt_set(card, -1, "power", "off");
+    qtest_qmp_assert_success(card->qts, "{'execute': 'migrate', "
+                             "'arguments': {'uri': %s}}", save);
+    wait_saved(card);
+    zt_quit(card);
+    g_assert_true(g_file_get_contents(path, &data, &len, NULL));
+    record = memmem(data, len, "\"trigger\"", 9);
+    g_assert_nonnull(record);
+    *record = '!';
+    g_assert_true(g_file_set_contents(path, data, len, NULL));
+
+    card = zt_qemu("-incoming defer " ZT_CARD ",size=512M");
+    qtest_set_expected_status(card->qts, 1);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'migrate-incoming', "
+                             "'arguments': {'uri': %s}}", load);
+    for (unsigned i = 0; qtest_probe_child(card->qts); i++) {
+        g_assert_cmpuint(i, <, 1000);
+        g_usleep(10000);
+    }
+    zt_quit(card);
+}
+
 int main(int argc, char **argv)
 {
     static const ZtCase cases[] = {
@@ -558,6 +602,7 @@ int main(int argc, char **argv)
         { "then", test_then },
         { "bad-values", test_bad_values },
         { "migrate", test_migrate },
+        { "wrong-record", test_wrong_record },
     };
 
     g_test_init(&argc, &argv, NULL);

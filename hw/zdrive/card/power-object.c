@@ -172,6 +172,16 @@ static int power_pre_save(void *opaque)
     return 0;
 }
 
+/* What is not made by describe_cut() cannot be shown either. */
+static bool is_report(const char *text)
+{
+    QObject *value = *text ? qobject_from_json(text, NULL) : NULL;
+    bool good = !*text || (value && qobject_type(value) == QTYPE_QDICT);
+
+    qobject_unref(value);
+    return good;
+}
+
 static int power_post_load(void *opaque, int version_id)
 {
     ZdPower *power = opaque;
@@ -194,7 +204,8 @@ static int power_post_load(void *opaque, int version_id)
     }
     power->fired = fired.list[0];
     if (power->loss > ZD_LOSS_ADVERSARIAL || power->health > 100 ||
-        power->stage > ZD_POWER_STAGE_OFF || (power->stage && !fired.count)) {
+        power->stage > ZD_POWER_STAGE_OFF || (power->stage && !fired.count) ||
+        !is_report(power->text[2])) {
         error_report("zdrive: the stream holds a power rail in a state that "
                      "does not exist");
         return -EINVAL;
