@@ -257,6 +257,28 @@ static void test_suspend(void)
     zt_quit(card);
 }
 
+/* A reset ends that as well, without a wake-up. */
+static void test_suspend_reset(void)
+{
+    ZtCard *card = boot("");
+    QPCIDevice *lpc = qpci_device_find(card->bus, QPCI_DEVFN(0x1f, 0));
+
+    write_page(card, ATA_WRITE_FUA, 0, 1);
+    qpci_config_writel(lpc, 0x40, 0x600 | 1);
+    qpci_config_writeb(lpc, 0x44, 0x80);
+    qtest_outw(card->qts, 0x604, 1 << 10 | 1 << 13);
+    qtest_qmp_eventwait(card->qts, "SUSPEND");
+    zt_assert_get(card, PHY, "link", "down");
+    system_reset(card);
+    zt_assert_get(card, PHY, "link", "up");
+    qtest_qmp_assert_success(card->qts, "{'execute': 'cont'}");
+    revive(card);
+    check_page(card, 0, 1);
+    g_assert_cmpint(zt_count(card, PHY, "smart", "12"), ==, 2);
+    g_free(lpc);
+    zt_quit(card);
+}
+
 /* With timing=off there is no buffer that could lose anything. */
 static void test_untimed(void)
 {
@@ -595,6 +617,7 @@ int main(int argc, char **argv)
         { "recovery", test_recovery },
         { "lost", test_lost },
         { "suspend", test_suspend },
+        { "suspend-reset", test_suspend_reset },
         { "untimed", test_untimed },
         { "capacitor", test_capacitor },
         { "torn", test_torn },

@@ -210,6 +210,8 @@ static void zd_card_reset_hold(Object *obj)
         mv_bridge_sleep(&card->bridge);
     } else {
         mv_bridge_reset(&card->bridge);
+        /* a reset of the machine ends S3, and no notifier says so */
+        zd_card_wake(card);
     }
 }
 

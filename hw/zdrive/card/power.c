@@ -394,14 +394,20 @@ static void suspended(Notifier *notifier, void *data)
     }
 }
 
+void zd_card_wake(ZdCard *card)
+{
+    for (unsigned i = 0; i < ssds(card) && !card->power.off; i++) {
+        if (card->link[i].down & ZD_LINK_UNPOWERED) {
+            zd_ssd_power_on(card->ssd[i]);
+        }
+    }
+}
+
 static void woken(Notifier *notifier, void *data)
 {
     ZdPower *power = container_of(notifier, ZdPower, wakeup);
-    ZdCard *card = container_of(power, ZdCard, power);
 
-    for (unsigned i = 0; i < ssds(card) && !power->off; i++) {
-        zd_ssd_power_on(card->ssd[i]);
-    }
+    zd_card_wake(container_of(power, ZdCard, power));
 }
 
 bool zd_card_init_power(ZdCard *card, Error **errp)
