@@ -99,6 +99,8 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         requests[i] = in_flight(card, i);
         zd_link_abort_all(&card->link[i]);
     }
+    /* before the SSDs go: the bridge is dark, too, and tells nobody */
+    mv_bridge_sleep(&card->bridge);
     for (unsigned i = 0; i < ssds(card); i++) {
         ZdCutReport one;
         QDict *d;
@@ -111,7 +113,6 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         trace_zd_power_cut(i, trigger, one.lost, one.unreadable);
     }
     qdict_put(report, "ssds", list);
-    mv_bridge_sleep(&card->bridge);
     zd_journal_power_cut(card->journal);
 
     g_free(power->report);
