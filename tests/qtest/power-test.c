@@ -566,6 +566,34 @@ static void test_migrate(void)
     g_assert_cmpstr(once, ==, moved);
 }
 
+/* What was programmed before the move does not count after it. */
+static void test_migrate_programs(void)
+{
+    const char *args = ZT_CARD ",size=512M,compress=fixed:1";
+    ZtCard *card = zt_boot("%s", args);
+
+    zt_core_start(&card->core[0]);
+    for (unsigned i = 0; i < 200; i++) {
+        write_page(card, ATA_WRITE_DMA_EXT, i * 8, i + 1);
+    }
+    flush(card);
+    zt_set(card, -1, "power-cut", "programs=20");
+    card = zt_migrate(card, args);
+    write_page(card, ATA_WRITE_DMA_EXT, 0, 1);
+    qtest_clock_step(card->qts, 100 * MSEC_NS);
+    zt_assert_get(card, -1, "power", "on");
+    for (unsigned i = 0; i < 200; i++) {
+        ZtCmd cmd = transfer(card, ATA_WRITE_DMA_EXT, i * 8);
+
+        zt_queue(&card->core[0], &cmd);
+        zt_doorbell(&card->core[0]);
+        qtest_clock_step(card->qts, MSEC_NS);
+    }
+    qtest_clock_step(card->qts, 100 * MSEC_NS);
+    assert_cut_by(card, "programs");
+    zt_quit(card);
+}
+
 static void wait_saved(ZtCard *card)
 {
     for (bool done = false; !done;) {
@@ -625,6 +653,7 @@ int main(int argc, char **argv)
         { "then", test_then },
         { "bad-values", test_bad_values },
         { "migrate", test_migrate },
+        { "migrate-programs", test_migrate_programs },
         { "wrong-record", test_wrong_record },
     };
 

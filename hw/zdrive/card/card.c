@@ -316,6 +316,8 @@ static int zd_card_post_load(void *opaque, int version_id)
     Error *err = NULL;
 
     zd_card_update_link(opaque);
+    /* now that the flash models say where they are */
+    zd_card_count_cuts(opaque);
     zd_journal_loaded(((ZdCard *)opaque)->journal);
     if (!zd_card_enter_state(opaque, &err)) {
         error_prepend(&err, "zdrive: ");

@@ -212,7 +212,6 @@ static int power_post_load(void *opaque, int version_id)
     }
     g_free(power->report);
     power->report = *power->text[2] ? g_strdup(power->text[2]) : NULL;
-    zd_card_count_cuts(card);
     return 0;
 }
 
