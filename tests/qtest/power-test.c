@@ -566,6 +566,25 @@ static void test_migrate(void)
     g_assert_cmpstr(once, ==, moved);
 }
 
+/* One that has been set off but has not come yet can be called off. */
+static void test_call_off(void)
+{
+    ZtCard *card = boot(",power-cut=lba=0");
+    ZtCore *core = &card->core[0];
+    ZtCmd cmd = transfer(card, ATA_WRITE_DMA_EXT, 0);
+
+    zt_queue(core, &cmd);
+    zt_doorbell(core);
+    qtest_clock_step(card->qts, ZT_IN_FLIGHT_NS);
+    g_assert_false(zt_completed(core));
+    zt_assert_get(card, -1, "power-cut", "");
+    zt_set(card, -1, "power-cut", "");
+    g_assert_cmphex(zt_completion(core) & RXQ_GOOD, !=, 0);
+    qtest_clock_step(card->qts, 100 * MSEC_NS);
+    zt_assert_get(card, -1, "power", "on");
+    zt_quit(card);
+}
+
 /* What was programmed before the move does not count after it. */
 static void test_migrate_programs(void)
 {
@@ -653,6 +672,7 @@ int main(int argc, char **argv)
         { "then", test_then },
         { "bad-values", test_bad_values },
         { "migrate", test_migrate },
+        { "call-off", test_call_off },
         { "migrate-programs", test_migrate_programs },
         { "wrong-record", test_wrong_record },
     };

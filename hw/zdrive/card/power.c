@@ -372,6 +372,11 @@ bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp)
             return false;
         }
     }
+    if (card->power.stage == ZD_POWER_STAGE_DUE) {
+        /* set off by one that is not wanted any more */
+        timer_del(card->power.timer);
+        card->power.stage = ZD_POWER_STAGE_NONE;
+    }
     card->power.cuts = cuts;
     card->power.armed_ns = now_ns();
     zd_card_count_cuts(card);
