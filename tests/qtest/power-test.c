@@ -566,6 +566,24 @@ static void test_migrate(void)
     g_assert_cmpstr(once, ==, moved);
 }
 
+/* A link that a fault has dropped is there again after a power cycle. */
+static void test_dropped(void)
+{
+    ZtCard *card = boot("");
+    ZtCmd cmd = zt_cheap(PHY, 3);
+
+    zt_set(card, PHY, "faults", "link-drop,delay=2s,times=1");
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, 10 * MSEC_NS);
+    zt_assert_get(card, PHY, "link", "down");
+    zt_set(card, -1, "power", "off");
+    power_on(card);
+    zt_assert_get(card, PHY, "link", "up");
+    zt_good(&card->core[0], &cmd);
+    zt_quit(card);
+}
+
 /* One that has been set off but has not come yet can be called off. */
 static void test_call_off(void)
 {
@@ -672,6 +690,7 @@ int main(int argc, char **argv)
         { "then", test_then },
         { "bad-values", test_bad_values },
         { "migrate", test_migrate },
+        { "dropped", test_dropped },
         { "call-off", test_call_off },
         { "migrate-programs", test_migrate_programs },
         { "wrong-record", test_wrong_record },
