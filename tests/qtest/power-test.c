@@ -571,6 +571,7 @@ static void test_dropped(void)
 {
     ZtCard *card = boot("");
     ZtCmd cmd = zt_cheap(PHY, 3);
+    int64_t cuts;
 
     zt_set(card, PHY, "faults", "link-drop,delay=2s,times=1");
     zt_queue(&card->core[0], &cmd);
@@ -581,6 +582,18 @@ static void test_dropped(void)
     power_on(card);
     zt_assert_get(card, PHY, "link", "up");
     zt_good(&card->core[0], &cmd);
+
+    /* pulled out while it is away: that is no power either */
+    cuts = zt_count(card, PHY, "smart", "174");
+    zt_set(card, PHY, "faults", "link-drop");
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, 10 * MSEC_NS);
+    zt_assert_get(card, PHY, "link", "down");
+    zt_set(card, PHY, "link", "down");
+    g_assert_cmpint(zt_count(card, PHY, "smart", "174"), ==, cuts + 1);
+    zt_set(card, PHY, "link", "down");
+    g_assert_cmpint(zt_count(card, PHY, "smart", "174"), ==, cuts + 1);
     zt_quit(card);
 }
 
