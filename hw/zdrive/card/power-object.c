@@ -172,6 +172,17 @@ static int power_pre_save(void *opaque)
     return 0;
 }
 
+static int power_pre_load(void *opaque)
+{
+    ZdPower *power = opaque;
+
+    /* the texts that are loaded take the place of these */
+    for (unsigned i = 0; i < ARRAY_SIZE(power->text); i++) {
+        g_clear_pointer(&power->text[i], g_free);
+    }
+    return 0;
+}
+
 /* What is not made by describe_cut() cannot be shown either. */
 static bool is_report(const char *text)
 {
@@ -220,6 +231,7 @@ const VMStateDescription zd_vmstate_power = {
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = power_pre_save,
+    .pre_load = power_pre_load,
     .post_load = power_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(off, ZdPower),

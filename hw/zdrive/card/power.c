@@ -446,4 +446,7 @@ void zd_card_exit_power(ZdCard *card)
     timer_free(card->power.time_timer);
     g_free(card->power.report);
     card->power.report = NULL;
+    for (unsigned i = 0; i < ARRAY_SIZE(card->power.text); i++) {
+        g_clear_pointer(&card->power.text[i], g_free);
+    }
 }

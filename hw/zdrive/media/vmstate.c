@@ -250,6 +250,8 @@ static int get_risk(QEMUFile *f, void *pv, size_t size,
     risk->seq = qemu_get_be64(f);
     while (qemu_get_byte(f) == 1) {
         if (!get_write(f, media)) {
+            /* half of a write must not be there if the machine goes on */
+            zd_volatile_drop(risk);
             error_report("zdrive: the stream holds a write that cannot have "
                          "been");
             return -EINVAL;
