@@ -306,6 +306,8 @@ static int zd_card_pre_save(void *opaque)
 
 static int zd_card_pre_load(void *opaque)
 {
+    /* what the stream has is compared with this */
+    zd_card_restore_config(PCI_DEVICE(opaque));
     /* What this machine did before is over; after this nothing is reset. */
     mv_bridge_reset(&((ZdCard *)opaque)->bridge);
     return 0;
