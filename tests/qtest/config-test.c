@@ -506,12 +506,7 @@ static uint64_t trap_address(ZtCard *card, unsigned i)
     return ECAM + (uint64_t)devfn * 4096 + at + msi_traps[i].offset;
 }
 
-/*
- * An MSI is a write to memory, and configuration space is memory: the guest
- * can have the card taken away by the card itself, in mid-completion, with
- * more commands behind it.
- */
-static void msi_trap(unsigned i, const char *props)
+static ZtCard *set_trap(unsigned i, const char *props)
 {
     ZtCard *card = zt_qemu(
         "-global ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off "
@@ -519,13 +514,10 @@ static void msi_trap(unsigned i, const char *props)
         "-device pcie-root-port,id=rp,addr=3 "
         "-device zdrive-r4,id=zd,bus=rp,%s", props);
     ZtCore *core = &card->core[0];
-    uint64_t buf;
-    unsigned tag;
 
     enable_ecam(card);
     open_bridge(card, ROOT_PORT, 1, 1);
     zt_map(card, BUS(1));
-    buf = zt_alloc(card, 16 * 4096);
     assert_works(card);
     zt_core_write(core, MVS_INT_STAT, UINT32_MAX);
     zt_core_read(core, MVS_INT_STAT);
@@ -536,6 +528,21 @@ static void msi_trap(unsigned i, const char *props)
     qpci_config_writew(card->pci, 0x52,
                        qpci_config_readw(card->pci, 0x52) | 1);
     zt_write(card, MVS_GBL_PI, 0xc0000);
+    return card;
+}
+
+/*
+ * An MSI is a write to memory, and configuration space is memory: the guest
+ * can have the card taken away by the card itself, in mid-completion, with
+ * more commands behind it.
+ */
+static void msi_trap(unsigned i, const char *props)
+{
+    ZtCard *card = set_trap(i, props);
+    ZtCore *core = &card->core[0];
+    uint64_t buf = zt_alloc(card, 16 * 4096);
+    unsigned tag;
+
     for (tag = 0; tag < 16; tag++) {
         ZtCmd cmd = zt_ncq(ATA_READ_FPDMA, tag, 8 * tag, 8);
 
@@ -560,6 +567,19 @@ static void test_msi_trap(const void *data)
     /* an event of the phy, while its command is about to end */
     msi_trap(GPOINTER_TO_UINT(data), "size=64M,timing=off,"
              "faults='ssd0:crc-error opcode=0x60'");
+}
+
+/* A card without power tells nobody that its SSDs are gone. */
+static void test_msi_dark(void)
+{
+    ZtCard *card = set_trap(0, "size=64M");
+
+    g_assert_true(msi_traps[0].gone);
+    zt_set(card, -1, "power", "off");
+    qtest_clock_step(card->qts, ZT_COMMAND_NS);
+    zt_assert_get(card, -1, "power", "off");
+    zt_set(card, -1, "power", "on");
+    zt_quit(card);
 }
 
 /* Plug and unplug below a root port, with commands in flight at the end. */
@@ -618,6 +638,7 @@ static const ZtCase cases[] = {
     { "two-cards", test_two_cards },
     { "writable", test_writable },
     { "bus-master", test_bus_master },
+    { "msi-dark", test_msi_dark },
     { "hotplug", test_hotplug },
 };
 

@@ -4,6 +4,7 @@
  * with its commands in flight, its errors, timers and settings.
  */
 #include "qemu/osdep.h"
+#include "qemu/bswap.h"
 #include "zdrive-qtest.h"
 
 #define CARD        ZT_CARD ",size=64M"
@@ -297,6 +298,44 @@ static void test_settings(void)
     zt_quit(card);
 }
 
+#define LARGE       (8 * 1024 * 1024)
+
+/* As much as a power cut could take back, and more. */
+static void test_large(void)
+{
+    const char *args = ZT_CARD ",size=512M";
+    ZtCard *card = boot(args);
+    ZtCore *core = &card->core[0];
+    uint64_t buf = zt_alloc(card, LARGE);
+    ZtPrd prd[8];
+    unsigned i;
+
+    for (i = 0; i < ARRAY_SIZE(prd); i++) {
+        prd[i].addr = cpu_to_le64(buf + i * (LARGE / 8));
+        prd[i].len = cpu_to_le32(LARGE / 8);
+    }
+    for (i = 0; i < 6; i++) {
+        ZtCmd cmd = zt_ncq(ATA_WRITE_FPDMA, i, i * (LARGE / ZT_SECTOR),
+                           LARGE / ZT_SECTOR);
+
+        cmd = zt_on_phy(zt_with_data(cmd, buf, LARGE), PHY);
+        cmd.prd = prd;
+        cmd.prds = ARRAY_SIZE(prd);
+        zt_queue(core, &cmd);
+    }
+    zt_doorbell(core);
+    qtest_clock_step(card->qts, ZT_IN_FLIGHT_NS);
+    g_assert_false(zt_completed(core));
+    card = zt_migrate(card, args);
+    for (i = 0; i < 6; i++) {
+        uint32_t entry = zt_completion(&card->core[0]);
+
+        g_assert_cmphex(entry & (RXQ_DONE | RXQ_GOOD), ==,
+                        RXQ_DONE | RXQ_GOOD);
+    }
+    zt_quit(card);
+}
+
 /* Asleep here, asleep there: only a reset wakes it. */
 static void test_sleep(void)
 {
@@ -320,6 +359,7 @@ static const ZtCase cases[] = {
     { "memory", test_memory },
     { "in-flight", test_in_flight },
     { "in-flight-file", test_in_flight_file },
+    { "large", test_large },
     { "abort", test_abort },
     { "registers", test_registers },
     { "interrupt", test_interrupt },

@@ -278,6 +278,28 @@ static void test_suspend(void)
     zt_quit(card);
 }
 
+/* A reset ends that as well, without a wake-up. */
+static void test_suspend_reset(void)
+{
+    ZtCard *card = boot("");
+    QPCIDevice *lpc = qpci_device_find(card->bus, QPCI_DEVFN(0x1f, 0));
+
+    write_page(card, ATA_WRITE_FUA, 0, 1);
+    qpci_config_writel(lpc, 0x40, 0x600 | 1);
+    qpci_config_writeb(lpc, 0x44, 0x80);
+    qtest_outw(card->qts, 0x604, 1 << 10 | 1 << 13);
+    qtest_qmp_eventwait(card->qts, "SUSPEND");
+    zt_assert_get(card, PHY, "link", "down");
+    system_reset(card);
+    zt_assert_get(card, PHY, "link", "up");
+    qtest_qmp_assert_success(card->qts, "{'execute': 'cont'}");
+    revive(card);
+    check_page(card, 0, 1);
+    g_assert_cmpint(zt_count(card, PHY, "smart", "12"), ==, 2);
+    g_free(lpc);
+    zt_quit(card);
+}
+
 /* With timing=off there is no buffer that could lose anything. */
 static void test_untimed(void)
 {
@@ -565,6 +587,176 @@ static void test_migrate(void)
     g_assert_cmpstr(once, ==, moved);
 }
 
+/* A link that a fault has dropped is there again after a power cycle. */
+static void test_dropped(void)
+{
+    ZtCard *card = boot("");
+    ZtCmd cmd = zt_cheap(PHY, 3);
+    int64_t cuts;
+
+    zt_set(card, PHY, "faults", "link-drop,delay=2s,times=1");
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, 10 * MSEC_NS);
+    zt_assert_get(card, PHY, "link", "down");
+    zt_set(card, -1, "power", "off");
+    power_on(card);
+    zt_assert_get(card, PHY, "link", "up");
+    zt_good(&card->core[0], &cmd);
+
+    /* pulled out while it is away: that is no power either */
+    cuts = zt_count(card, PHY, "smart", "174");
+    zt_set(card, PHY, "faults", "link-drop");
+    zt_queue(&card->core[0], &cmd);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, 10 * MSEC_NS);
+    zt_assert_get(card, PHY, "link", "down");
+    zt_set(card, PHY, "link", "down");
+    g_assert_cmpint(zt_count(card, PHY, "smart", "174"), ==, cuts + 1);
+    zt_set(card, PHY, "link", "down");
+    g_assert_cmpint(zt_count(card, PHY, "smart", "174"), ==, cuts + 1);
+    zt_quit(card);
+}
+
+/* One that has been set off but has not come yet can be called off. */
+static void test_call_off(void)
+{
+    ZtCard *card = boot(",power-cut=lba=0");
+    ZtCore *core = &card->core[0];
+    ZtCmd cmd = transfer(card, ATA_WRITE_DMA_EXT, 0);
+
+    zt_queue(core, &cmd);
+    zt_doorbell(core);
+    qtest_clock_step(card->qts, ZT_IN_FLIGHT_NS);
+    g_assert_false(zt_completed(core));
+    zt_assert_get(card, -1, "power-cut", "");
+    zt_set(card, -1, "power-cut", "");
+    g_assert_cmphex(zt_completion(core) & RXQ_GOOD, !=, 0);
+    qtest_clock_step(card->qts, 100 * MSEC_NS);
+    zt_assert_get(card, -1, "power", "on");
+    zt_quit(card);
+}
+
+/* What was programmed before the move does not count after it. */
+static void test_migrate_programs(void)
+{
+    const char *args = ZT_CARD ",size=512M,compress=fixed:1";
+    ZtCard *card = zt_boot("%s", args);
+
+    zt_core_start(&card->core[0]);
+    for (unsigned i = 0; i < 200; i++) {
+        write_page(card, ATA_WRITE_DMA_EXT, i * 8, i + 1);
+    }
+    flush(card);
+    zt_set(card, -1, "power-cut", "programs=20");
+    card = zt_migrate(card, args);
+    write_page(card, ATA_WRITE_DMA_EXT, 0, 1);
+    qtest_clock_step(card->qts, 100 * MSEC_NS);
+    zt_assert_get(card, -1, "power", "on");
+    for (unsigned i = 0; i < 200; i++) {
+        ZtCmd cmd = transfer(card, ATA_WRITE_DMA_EXT, i * 8);
+
+        zt_queue(&card->core[0], &cmd);
+        zt_doorbell(&card->core[0]);
+        qtest_clock_step(card->qts, MSEC_NS);
+    }
+    qtest_clock_step(card->qts, 100 * MSEC_NS);
+    assert_cut_by(card, "programs");
+    zt_quit(card);
+}
+
+static void monitor(ZtCard *card, const char *line)
+{
+    g_autofree char *said = qtest_hmp(card->qts, "%s", line);
+
+    g_assert_cmpstr(said, ==, "");
+}
+
+/* Back in time, out of each stage of a cut and into it. */
+static void test_snapshot(void)
+{
+    g_autofree char *disk = zt_tmp_file("power.qcow2");
+    g_autofree char *make = g_strdup_printf("%s create -q -f qcow2 %s 1M",
+                                            g_getenv("QTEST_QEMU_IMG"), disk);
+    ZtCmd cheap = zt_cheap(PHY, 3);
+    ZtCard *card;
+
+    g_assert_cmpint(system(make), ==, 0);
+    card = zt_boot(ZT_CARD ",size=512M,power-loss=all -drive if=none,file=%s",
+                   disk);
+    zt_core_start(&card->core[0]);
+    write_page(card, ATA_WRITE_FUA, 0, 1);
+    write_page(card, ATA_WRITE_DMA_EXT, 0, 2);
+    monitor(card, "savevm at-risk");
+    zt_set(card, -1, "power", "off");
+    monitor(card, "loadvm at-risk");
+    zt_assert_get(card, -1, "power", "on");
+    check_page(card, 0, 2);
+
+    zt_set(card, -1, "power-cut", "commands=1,ramp=3ms,then=on,for=1ms");
+    zt_queue(&card->core[0], &cheap);
+    zt_doorbell(&card->core[0]);
+    qtest_clock_step(card->qts, MSEC_NS);
+    zt_assert_get(card, -1, "power", "on");
+    monitor(card, "savevm ramp");
+    qtest_clock_step(card->qts, 3 * MSEC_NS);
+    zt_assert_get(card, -1, "power", "off");
+    monitor(card, "savevm off");
+    /* qtest's clock does not go back: what is late comes at once */
+    for (unsigned i = 0; i < 4; i++) {
+        monitor(card, i & 1 ? "loadvm off" : "loadvm ramp");
+        qtest_clock_step(card->qts, MSEC_NS);
+        zt_assert_get(card, -1, "power", "on");
+        revive(card);
+        check_page(card, 0, 1);
+    }
+    zt_quit(card);
+}
+
+static void wait_saved(ZtCard *card)
+{
+    for (bool done = false; !done;) {
+        QDict *reply = qtest_qmp(card->qts, "{'execute': 'query-migrate'}");
+        QDict *info = qdict_get_qdict(reply, "return");
+
+        done = !g_strcmp0(qdict_get_try_str(info, "status"), "completed");
+        qobject_unref(reply);
+    }
+}
+
+/* A stream whose record of the last cut is none is refused. */
+static void test_wrong_record(void)
+{
+    g_autofree char *path = zt_tmp_file("wrong-record");
+    g_autofree char *save = g_strdup_printf("exec:cat > %s", path);
+    g_autofree char *load = g_strdup_printf("exec:cat %s", path);
+    ZtCard *card = boot("");
+    g_autofree char *data = NULL;
+    size_t len;
+    char *record;
+
+    zt_set(card, -1, "power", "off");
+    qtest_qmp_assert_success(card->qts, "{'execute': 'migrate', "
+                             "'arguments': {'uri': %s}}", save);
+    wait_saved(card);
+    zt_quit(card);
+    g_assert_true(g_file_get_contents(path, &data, &len, NULL));
+    record = memmem(data, len, "\"trigger\"", 9);
+    g_assert_nonnull(record);
+    *record = '!';
+    g_assert_true(g_file_set_contents(path, data, len, NULL));
+
+    card = zt_qemu("-incoming defer " ZT_CARD ",size=512M");
+    qtest_set_expected_status(card->qts, 1);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'migrate-incoming', "
+                             "'arguments': {'uri': %s}}", load);
+    for (unsigned i = 0; qtest_probe_child(card->qts); i++) {
+        g_assert_cmpuint(i, <, 1000);
+        g_usleep(10000);
+    }
+    zt_quit(card);
+}
+
 int main(int argc, char **argv)
 {
     static const ZtCase cases[] = {
@@ -573,6 +765,7 @@ int main(int argc, char **argv)
         { "recovery", test_recovery },
         { "lost", test_lost },
         { "suspend", test_suspend },
+        { "suspend-reset", test_suspend_reset },
         { "untimed", test_untimed },
         { "capacitor", test_capacitor },
         { "torn", test_torn },
@@ -580,6 +773,11 @@ int main(int argc, char **argv)
         { "then", test_then },
         { "bad-values", test_bad_values },
         { "migrate", test_migrate },
+        { "dropped", test_dropped },
+        { "call-off", test_call_off },
+        { "migrate-programs", test_migrate_programs },
+        { "snapshot", test_snapshot },
+        { "wrong-record", test_wrong_record },
     };
 
     g_test_init(&argc, &argv, NULL);

@@ -414,10 +414,151 @@ static void test_race(void)
     teardown();
 }
 
+static unsigned writes_kept(void)
+{
+    const ZdWrite *w;
+    unsigned n = 0;
+
+    QTAILQ_FOREACH(w, &media.risk.writes, next) {
+        n++;
+    }
+    return n;
+}
+
+static void start_write(unsigned n, uint64_t lba, uint32_t bytes, uint8_t value)
+{
+    Slot *s = &slot[n];
+
+    memset(memory, value, bytes);
+    s->req->sg.sg[0].base = 0;
+    s->req->sg.sg[0].len = s->req->sg.size = bytes;
+    s->op = &history.op[n];
+    s->busy = true;
+    zd_media_write(&media, s->req, lba, bytes / 512, false, on_done);
+}
+
+/* A host that trims and never flushes: what is kept has a bound. */
+static void test_trims(void)
+{
+    ZdRange small[64], large = { 0, MEDIUM_SECTORS };
+
+    setup();
+    at_once = true;
+    start_write(0, 0, 4096, 0xa0);
+    drain();
+    for (unsigned i = 0; i < ARRAY_SIZE(small); i++) {
+        small[i] = (ZdRange) { 8 + i, 1 };
+    }
+    for (unsigned i = 0; i < 10000; i++) {
+        slot[0].busy = true;
+        zd_media_trim(&media, slot[0].req, small, ARRAY_SIZE(small), on_done);
+        drain();
+    }
+    g_assert_cmpuint(writes_kept() * sizeof(ZdWrite), <=, ZD_VOLATILE_BYTES);
+
+    /* the work of a cut has one, too */
+    start_write(0, 0, 4096, 0xa1);
+    drain();
+    for (unsigned i = 0; i < 10000; i++) {
+        slot[0].busy = true;
+        zd_media_trim(&media, slot[0].req, &large, 1, on_done);
+        drain();
+    }
+    g_assert_cmpuint(writes_kept() * (MEDIUM_SECTORS / PAGE_SECTORS) * 8, <=,
+                     ZD_VOLATILE_BYTES);
+    teardown();
+}
+
+/*
+ * A write that takes very long, others meanwhile: what is kept has a bound, and
+ * what counts as safe for it stays so.
+ */
+static void test_slow_write(void)
+{
+    const uint32_t bytes = 512 * 1024;
+    ZdCutRules rules = { .loss = ZD_LOSS_ALL };
+    ZdCutReport report;
+
+    setup();
+    at_once = true;
+    memset(disk, 0, sizeof(disk));
+    slot[0].req->media.extra_ns = INT64_MAX / 2;
+    start_write(0, 0, 4096, 0xa0);
+    start_write(1, 0, 4096, 0xa1);
+    for (unsigned i = 0; i < 400; i++) {
+        while (slot[1].busy) {
+            turn_clock(100000);
+        }
+        start_write(1, 1024 + i % 2 * 1024, bytes, 0xb0);
+        g_assert_cmpuint(media.risk.bytes, <=, ZD_VOLATILE_BYTES);
+        g_assert_cmpuint(writes_kept(), <, 2 + ZD_VOLATILE_BYTES / bytes);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        zd_media_cancel(&media, slot[i].req);
+        slot[i].busy = false;
+    }
+    zd_media_power_cut(&media, &rules, &report);
+    g_assert_cmphex(disk[0], ==, 0xa1);
+    g_assert_cmpuint(media.risk.bytes, ==, 0);
+    teardown();
+}
+
+/* Many large ones at the same time. */
+static void test_large_writes(void)
+{
+    const uint32_t bytes = 512 * 1024;
+    ZdRequest *req[64];
+
+    setup();
+    at_once = true;
+    for (unsigned i = 0; i < ARRAY_SIZE(req); i++) {
+        req[i] = g_new0(ZdRequest, 1);
+        req[i]->sg.as = &address_space;
+        req[i]->sg.sg = g_new0(ScatterGatherEntry, 1);
+        req[i]->sg.nsg = 1;
+        req[i]->sg.sg[0].len = req[i]->sg.size = bytes;
+        zd_media_write(&media, req[i], 0, bytes / 512, false, on_done);
+        g_assert_cmpuint(media.risk.bytes, <=, ZD_VOLATILE_BYTES + 64 * 1024);
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(req); i++) {
+        zd_media_cancel(&media, req[i]);
+        g_free(req[i]->sg.sg);
+        g_free(req[i]);
+    }
+    teardown();
+}
+
+/* A stream that gives a write to two commands. */
+static void test_taken_once(void)
+{
+    ZdRequest two[2] = { };
+    ZdWrite *w;
+
+    setup();
+    w = zd_volatile_add(&media.risk, media.flash, now_ns, 0, 8);
+    zd_volatile_written(&media.risk, w);
+    w->taken = false;
+    for (unsigned i = 0; i < 2; i++) {
+        two[i].media.active = true;
+        two[i].media.write_seq = w->seq;
+        zd_media_restore(&media, &two[i], on_done);
+    }
+    g_assert_true(two[0].media.write == w);
+    g_assert_null(two[1].media.write);
+    for (unsigned i = 0; i < 2; i++) {
+        zd_media_cancel(&media, &two[i]);
+    }
+    teardown();
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cut/histories", test_histories);
     g_test_add_func("/cut/race", test_race);
+    g_test_add_func("/cut/trims", test_trims);
+    g_test_add_func("/cut/slow-write", test_slow_write);
+    g_test_add_func("/cut/large-writes", test_large_writes);
+    g_test_add_func("/cut/taken-once", test_taken_once);
     return g_test_run();
 }

@@ -210,6 +210,8 @@ static void zd_card_reset_hold(Object *obj)
         mv_bridge_sleep(&card->bridge);
     } else {
         mv_bridge_reset(&card->bridge);
+        /* a reset of the machine ends S3, and no notifier says so */
+        zd_card_wake(card);
     }
 }
 
@@ -304,6 +306,8 @@ static int zd_card_pre_save(void *opaque)
 
 static int zd_card_pre_load(void *opaque)
 {
+    /* what the stream has is compared with this */
+    zd_card_restore_config(PCI_DEVICE(opaque));
     /* What this machine did before is over; after this nothing is reset. */
     mv_bridge_reset(&((ZdCard *)opaque)->bridge);
     return 0;
@@ -314,6 +318,8 @@ static int zd_card_post_load(void *opaque, int version_id)
     Error *err = NULL;
 
     zd_card_update_link(opaque);
+    /* now that the flash models say where they are */
+    zd_card_count_cuts(opaque);
     zd_journal_loaded(((ZdCard *)opaque)->journal);
     if (!zd_card_enter_state(opaque, &err)) {
         error_prepend(&err, "zdrive: ");

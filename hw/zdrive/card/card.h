@@ -143,6 +143,8 @@ void zd_card_add_fault_properties(ObjectClass *klass);
 ZdMediaEvent zd_card_media_event;
 void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut);
 void zd_card_restore_power(ZdCard *card);
+/* The end of S3; nothing without it. */
+void zd_card_wake(ZdCard *card);
 bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp);
 /* From now on is counted what sets cuts off. */
 void zd_card_count_cuts(ZdCard *card);

@@ -172,6 +172,27 @@ static int power_pre_save(void *opaque)
     return 0;
 }
 
+static int power_pre_load(void *opaque)
+{
+    ZdPower *power = opaque;
+
+    /* the texts that are loaded take the place of these */
+    for (unsigned i = 0; i < ARRAY_SIZE(power->text); i++) {
+        g_clear_pointer(&power->text[i], g_free);
+    }
+    return 0;
+}
+
+/* What is not made by describe_cut() cannot be shown either. */
+static bool is_report(const char *text)
+{
+    QObject *value = *text ? qobject_from_json(text, NULL) : NULL;
+    bool good = !*text || (value && qobject_type(value) == QTYPE_QDICT);
+
+    qobject_unref(value);
+    return good;
+}
+
 static int power_post_load(void *opaque, int version_id)
 {
     ZdPower *power = opaque;
@@ -194,14 +215,14 @@ static int power_post_load(void *opaque, int version_id)
     }
     power->fired = fired.list[0];
     if (power->loss > ZD_LOSS_ADVERSARIAL || power->health > 100 ||
-        power->stage > ZD_POWER_STAGE_OFF || (power->stage && !fired.count)) {
+        power->stage > ZD_POWER_STAGE_OFF || (power->stage && !fired.count) ||
+        !is_report(power->text[2])) {
         error_report("zdrive: the stream holds a power rail in a state that "
                      "does not exist");
         return -EINVAL;
     }
     g_free(power->report);
     power->report = *power->text[2] ? g_strdup(power->text[2]) : NULL;
-    zd_card_count_cuts(card);
     return 0;
 }
 
@@ -210,6 +231,7 @@ const VMStateDescription zd_vmstate_power = {
     .version_id = 1,
     .minimum_version_id = 1,
     .pre_save = power_pre_save,
+    .pre_load = power_pre_load,
     .post_load = power_post_load,
     .fields = (const VMStateField[]) {
         VMSTATE_BOOL(off, ZdPower),

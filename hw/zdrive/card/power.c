@@ -116,7 +116,6 @@ void zd_card_cut_power(ZdCard *card, const char *trigger, const ZdCut *cut)
         trace_zd_power_cut(i, trigger, one.lost, one.unreadable);
     }
     qdict_put(report, "ssds", list);
-    mv_bridge_sleep(&card->bridge);
     zd_journal_power_cut(card->journal);
 
     g_free(power->report);
@@ -376,6 +375,11 @@ bool zd_card_set_cuts(ZdCard *card, const char *text, Error **errp)
             return false;
         }
     }
+    if (card->power.stage == ZD_POWER_STAGE_DUE) {
+        /* set off by one that is not wanted any more */
+        timer_del(card->power.timer);
+        card->power.stage = ZD_POWER_STAGE_NONE;
+    }
     card->power.cuts = cuts;
     card->power.armed_ns = now_ns();
     zd_card_count_cuts(card);
@@ -399,14 +403,20 @@ static void suspended(Notifier *notifier, void *data)
     }
 }
 
+void zd_card_wake(ZdCard *card)
+{
+    for (unsigned i = 0; i < ssds(card) && !card->power.off; i++) {
+        if (card->link[i].down & ZD_LINK_UNPOWERED) {
+            zd_ssd_power_on(card->ssd[i]);
+        }
+    }
+}
+
 static void woken(Notifier *notifier, void *data)
 {
     ZdPower *power = container_of(notifier, ZdPower, wakeup);
-    ZdCard *card = container_of(power, ZdCard, power);
 
-    for (unsigned i = 0; i < ssds(card) && !power->off; i++) {
-        zd_ssd_power_on(card->ssd[i]);
-    }
+    zd_card_wake(container_of(power, ZdCard, power));
 }
 
 bool zd_card_init_power(ZdCard *card, Error **errp)
@@ -439,4 +449,7 @@ void zd_card_exit_power(ZdCard *card)
     timer_free(card->power.time_timer);
     g_free(card->power.report);
     card->power.report = NULL;
+    for (unsigned i = 0; i < ARRAY_SIZE(card->power.text); i++) {
+        g_clear_pointer(&card->power.text[i], g_free);
+    }
 }

@@ -56,19 +56,27 @@ void zd_volatile_forget_old(ZdVolatile *v, ZdWrite *w);
 void zd_volatile_written(ZdVolatile *v, ZdWrite *w);
 void zd_volatile_end(ZdVolatile *v, ZdWrite *w, bool acked, bool through);
 void zd_volatile_undone(ZdVolatile *v, ZdWrite *w);
-/* The open write with @seq; NULL when @seq is 0. */
-ZdWrite *zd_volatile_find(ZdVolatile *v, uint64_t seq);
+/*
+ * The open write with @seq for the command that it is of, once; NULL when @seq
+ * is 0.
+ */
+ZdWrite *zd_volatile_take(ZdVolatile *v, uint64_t seq);
 /* The firmware writes down a trim before it answers. */
-void zd_volatile_trim(ZdVolatile *v, uint64_t lba, uint32_t sectors);
+void zd_volatile_trim(ZdVolatile *v, const ZdFlash *flash, int64_t now,
+                      uint64_t lba, uint32_t sectors);
 /* All up to @seq is safe. */
 void zd_volatile_flushed(ZdVolatile *v, uint64_t seq);
 /* After a power cut: all that is left is safe. */
 void zd_volatile_settle(ZdVolatile *v);
 /* As after an erasure of everything. */
 void zd_volatile_clear(ZdVolatile *v);
+/* The same with writes of a stream whose commands have not come. */
+void zd_volatile_drop(ZdVolatile *v);
 void zd_volatile_init(ZdVolatile *v);
 void zd_volatile_cleanup(ZdVolatile *v);
 uint32_t zd_write_pages(const ZdWrite *w);
+/* What it counts in ZdVolatile.bytes. */
+uint64_t zd_write_bytes(const ZdWrite *w);
 
 /* Programs between two writes of the map's journal; assumed. */
 #define ZD_JOURNAL_PROGRAMS     32

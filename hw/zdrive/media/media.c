@@ -513,9 +513,12 @@ static void media_zero(ZdRequest *req, const ZdRange *ranges, unsigned count)
 void zd_media_trim(ZdMedia *media, ZdRequest *req, const ZdRange *ranges,
                    unsigned count, ZdMediaDone *done)
 {
+    int64_t now = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
+
     media_start(media, req, done);
     for (unsigned i = 0; i < count; i++) {
-        zd_volatile_trim(&media->risk, ranges[i].lba, ranges[i].sectors);
+        zd_volatile_trim(&media->risk, media->flash, now, ranges[i].lba,
+                         ranges[i].sectors);
         zd_bad_clear(&media->risk, ranges[i].lba, ranges[i].sectors);
     }
     media_time(req, &(ZdTiming) {
@@ -559,7 +562,7 @@ void zd_media_restore(ZdMedia *media, ZdRequest *req, ZdMediaDone *done)
     op->media = media;
     op->done = done;
     media->busy += op->busy;
-    op->write = zd_volatile_find(&media->risk, op->write_seq);
+    op->write = zd_volatile_take(&media->risk, op->write_seq);
     if (op->waiting) {
         media_wait(media, req, op->deadline_ns);
     }

@@ -155,10 +155,18 @@ static int put_bad(QEMUFile *f, void *pv, size_t size,
 static int get_bad(QEMUFile *f, void *pv, size_t size,
                    const VMStateField *field)
 {
-    while (qemu_get_byte(f) == 1) {
-        uint32_t page = qemu_get_be32(f);
+    ZdMedia *media = container_of(pv, ZdMedia, risk);
 
-        zd_bad_set(pv, page, qemu_get_byte(f));
+    while (qemu_get_byte(f) == 1) {
+        uint64_t page = qemu_get_be32(f);
+        uint8_t mask = qemu_get_byte(f);
+
+        if (!mask || page * ZD_FLASH_PAGE / ZD_SECTOR_SIZE >= media->sectors) {
+            error_report("zdrive: the stream names an unreadable sector that "
+                         "the SSD does not have");
+            return -EINVAL;
+        }
+        zd_bad_set(pv, page, mask);
     }
     return 0;
 }
@@ -185,7 +193,7 @@ static int put_risk(QEMUFile *f, void *pv, size_t size,
 }
 
 /* False when it cannot be one of this medium. */
-static bool get_write(QEMUFile *f, ZdMedia *media, uint64_t *bytes)
+static bool get_write(QEMUFile *f, ZdMedia *media)
 {
     ZdVolatile *risk = &media->risk;
     ZdWrite *w = g_new0(ZdWrite, 1);
@@ -200,7 +208,8 @@ static bool get_write(QEMUFile *f, ZdMedia *media, uint64_t *bytes)
     w->acked = flags & 2;
     w->durable = flags & 4;
     QTAILQ_INSERT_TAIL(&risk->writes, w, next);
-    if (w->lba >= media->sectors || !w->sectors ||
+    risk->bytes += zd_write_bytes(w);
+    if (!media->flash || w->lba >= media->sectors || !w->sectors ||
         w->sectors > media->sectors - w->lba || w->seq > risk->seq ||
         (last && w->seq <= last->seq)) {
         return false;
@@ -221,15 +230,14 @@ static bool get_write(QEMUFile *f, ZdMedia *media, uint64_t *bytes)
     if (flags & 8) {
         size_t size = (size_t)w->sectors * ZD_SECTOR_SIZE;
 
-        *bytes += size;
-        if (!w->programs || *bytes > 2 * ZD_VOLATILE_BYTES) {
+        if (!w->programs || risk->bytes + size > 2 * ZD_VOLATILE_BYTES) {
             return false;
         }
         w->old = g_malloc(size);
         risk->bytes += size;
         return qemu_get_buffer(f, w->old, size) == size;
     }
-    return qemu_file_get_error(f) == 0;
+    return risk->bytes <= 2 * ZD_VOLATILE_BYTES && qemu_file_get_error(f) == 0;
 }
 
 static int get_risk(QEMUFile *f, void *pv, size_t size,
@@ -237,12 +245,13 @@ static int get_risk(QEMUFile *f, void *pv, size_t size,
 {
     ZdMedia *media = container_of(pv, ZdMedia, risk);
     ZdVolatile *risk = pv;
-    uint64_t bytes = 0;
 
-    zd_volatile_clear(risk);
+    zd_volatile_drop(risk);
     risk->seq = qemu_get_be64(f);
     while (qemu_get_byte(f) == 1) {
-        if (!get_write(f, media, &bytes)) {
+        if (!get_write(f, media)) {
+            /* half of a write must not be there if the machine goes on */
+            zd_volatile_drop(risk);
             error_report("zdrive: the stream holds a write that cannot have "
                          "been");
             return -EINVAL;

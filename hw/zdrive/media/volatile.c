@@ -14,8 +14,9 @@
  *  - by time, when its programs have ended and the map's journal is written,
  *    which happens with every ZD_JOURNAL_PROGRAMS programs.
  *
- * Memory is bounded: where there is more than ZD_VOLATILE_BYTES to keep, the
- * oldest counts as safe.
+ * Memory is bounded, and so is the work of a cut: where there is more than
+ * ZD_VOLATILE_BYTES to keep, the oldest counts as safe.  That goes for a trim,
+ * too, and for a write whose command has not ended.
  */
 #include "qemu/osdep.h"
 #include "internal.h"
@@ -25,10 +26,17 @@
 
 #define PAGE_SECTORS            (ZD_FLASH_PAGE / ZD_SECTOR_SIZE)
 
+/* A cut looks at each page, also at those of a trim. */
+uint64_t zd_write_bytes(const ZdWrite *w)
+{
+    return sizeof(*w) + zd_write_pages(w) * sizeof(uint64_t) +
+           (w->old ? (uint64_t)w->sectors * ZD_SECTOR_SIZE : 0);
+}
+
 static void write_free(ZdVolatile *v, ZdWrite *w)
 {
     QTAILQ_REMOVE(&v->writes, w, next);
-    v->bytes -= w->old ? (uint64_t)w->sectors * ZD_SECTOR_SIZE : 0;
+    v->bytes -= zd_write_bytes(w);
     g_free(w->old);
     g_free(w->programs);
     g_free(w);
@@ -53,14 +61,19 @@ void zd_volatile_clear(ZdVolatile *v)
     g_hash_table_remove_all(v->bad);
 }
 
-void zd_volatile_cleanup(ZdVolatile *v)
+void zd_volatile_drop(ZdVolatile *v)
 {
     ZdWrite *w;
 
-    /* also what a migration stream calls open that has no command */
     while ((w = QTAILQ_FIRST(&v->writes)) != NULL) {
         write_free(v, w);
     }
+    g_hash_table_remove_all(v->bad);
+}
+
+void zd_volatile_cleanup(ZdVolatile *v)
+{
+    zd_volatile_drop(v);
     g_hash_table_unref(v->bad);
 }
 
@@ -77,16 +90,50 @@ uint32_t zd_write_pages(const ZdWrite *w)
            PAGE_SECTORS;
 }
 
-static void volatile_prune(ZdVolatile *v, const ZdFlash *flash, int64_t now)
+/* The command of @w has not ended: what it covers will not come back. */
+static void write_give_up(ZdVolatile *v, ZdWrite *w)
+{
+    w->durable = true;
+    if (w->old && !w->writing) {
+        zd_volatile_forget_old(v, w);
+    }
+}
+
+/* Make room for @bytes more where there is none. */
+static void volatile_prune(ZdVolatile *v, const ZdFlash *flash, int64_t now,
+                           uint64_t bytes)
 {
     uint64_t journaled = zd_volatile_journaled(flash, now);
-    ZdWrite *w;
+    ZdWrite *w, *tmp;
 
-    while ((w = QTAILQ_FIRST(&v->writes)) != NULL && !w->open &&
-           (w->durable || v->bytes > ZD_VOLATILE_BYTES ||
-            w->programs[zd_write_pages(w) - 1] < journaled)) {
-        write_free(v, w);
+    QTAILQ_FOREACH_SAFE(w, &v->writes, next, tmp) {
+        bool full = v->bytes + bytes > ZD_VOLATILE_BYTES;
+
+        if (w->open && (full || w->durable)) {
+            write_give_up(v, w);
+        } else if (!w->open &&
+                   (full || w->durable ||
+                    w->programs[zd_write_pages(w) - 1] < journaled)) {
+            write_free(v, w);
+        } else {
+            break;
+        }
     }
+}
+
+static void volatile_append(ZdVolatile *v, const ZdFlash *flash, int64_t now,
+                            ZdWrite *w, uint64_t old)
+{
+    uint64_t bytes = zd_write_bytes(w) + old;
+
+    if (w->seq % PRUNE_EVERY == 0 || v->bytes + bytes > ZD_VOLATILE_BYTES) {
+        volatile_prune(v, flash, now, bytes);
+    }
+    if (old && v->bytes + bytes <= ZD_VOLATILE_BYTES) {
+        w->old = g_malloc(old);
+    }
+    v->bytes += zd_write_bytes(w);
+    QTAILQ_INSERT_TAIL(&v->writes, w, next);
 }
 
 /* What stands below a write that has not come to its place yet is unknown. */
@@ -120,21 +167,17 @@ ZdWrite *zd_volatile_add(ZdVolatile *v, const ZdFlash *flash, int64_t now,
     w->lba = lba;
     w->sectors = sectors;
     w->open = true;
+    w->taken = true;
     w->programs = g_new0(uint64_t, zd_write_pages(w));
-    if (bytes <= ZD_VOLATILE_BYTES / 2 && !volatile_races(v, w)) {
-        w->old = g_malloc(bytes);
-        v->bytes += bytes;
-    }
+    volatile_append(v, flash, now, w, bytes <= ZD_VOLATILE_BYTES / 2 &&
+                                      !volatile_races(v, w) ? bytes : 0);
     w->writing = true;
     v->writing++;
-    QTAILQ_INSERT_TAIL(&v->writes, w, next);
-    if (w->seq % PRUNE_EVERY == 0 || v->bytes > ZD_VOLATILE_BYTES) {
-        volatile_prune(v, flash, now);
-    }
     return w;
 }
 
-void zd_volatile_trim(ZdVolatile *v, uint64_t lba, uint32_t sectors)
+void zd_volatile_trim(ZdVolatile *v, const ZdFlash *flash, int64_t now,
+                      uint64_t lba, uint32_t sectors)
 {
     ZdWrite *w;
 
@@ -146,7 +189,7 @@ void zd_volatile_trim(ZdVolatile *v, uint64_t lba, uint32_t sectors)
     w->lba = lba;
     w->sectors = sectors;
     w->durable = true;
-    QTAILQ_INSERT_TAIL(&v->writes, w, next);
+    volatile_append(v, flash, now, w, 0);
 }
 
 void zd_volatile_forget_old(ZdVolatile *v, ZdWrite *w)
@@ -160,6 +203,9 @@ void zd_volatile_written(ZdVolatile *v, ZdWrite *w)
 {
     v->writing -= w->writing;
     w->writing = false;
+    if (w->durable && w->old) {
+        zd_volatile_forget_old(v, w);
+    }
 }
 
 void zd_volatile_end(ZdVolatile *v, ZdWrite *w, bool acked, bool through)
@@ -167,18 +213,19 @@ void zd_volatile_end(ZdVolatile *v, ZdWrite *w, bool acked, bool through)
     zd_volatile_written(v, w);
     w->open = false;
     w->acked = acked;
-    w->durable = acked && through;
+    w->durable |= acked && through;
     if (w->durable && w == QTAILQ_FIRST(&v->writes)) {
         write_free(v, w);
     }
 }
 
-ZdWrite *zd_volatile_find(ZdVolatile *v, uint64_t seq)
+ZdWrite *zd_volatile_take(ZdVolatile *v, uint64_t seq)
 {
     ZdWrite *w;
 
     QTAILQ_FOREACH(w, &v->writes, next) {
-        if (seq && w->seq == seq && w->open) {
+        if (seq && w->seq == seq && w->open && !w->taken) {
+            w->taken = true;
             break;
         }
     }

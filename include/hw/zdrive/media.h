@@ -63,6 +63,7 @@ typedef struct ZdWrite {
     uint64_t lba;
     uint32_t sectors;
     bool open;                      /* its command has not ended */
+    bool taken;                     /* that command is here */
     bool writing;                   /* the data is not in the image yet */
     bool acked;                     /* the host has heard that it is done */
     bool durable;                   /* so is everything below it */

@@ -52,9 +52,9 @@ static void set_link(Object *obj, const char *value, Error **errp)
         error_setg(errp, "link '%s' is unknown; it is one of: up down", value);
         return;
     }
-    pulled = !up && zd_link_present(ssd->link);
     timer_del(ssd->return_timer);
     zd_link_set_down(ssd->link, ZD_LINK_DROPPED, false);
+    pulled = !up && zd_link_present(ssd->link);
     zd_link_set_down(ssd->link, ZD_LINK_UNPLUGGED, !up);
     if (pulled) {
         ssd->link_losses++;

@@ -30,7 +30,9 @@ void zd_ata_lose_power(ZdSsd *ssd, ZdLoss loss, ZdCutReport *report)
     ssd->was_cut = ssd->power < ZD_POWER_STANDBY;
     ssd->unsafe_off += ssd->was_cut;
     timer_del(ssd->signature_timer);
+    /* nothing comes back now; with the power, all does */
     timer_del(ssd->return_timer);
+    zd_link_set_down(ssd->link, ZD_LINK_DROPPED, false);
     zd_media_power_cut(&ssd->media, &rules, report);
 }
 
