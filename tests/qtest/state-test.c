@@ -497,7 +497,7 @@ static void test_write_error(void)
     g_test_message("%s", said);
     g_assert_cmpint(lines(g_strchomp(said)), ==, 1);
     g_assert_nonnull(strstr(said, path));
-    g_assert_nonnull(strstr(said, "make the folder writable"));
+    g_assert_nonnull(strstr(said, "in the way"));
     g_assert_cmpint(generation(path), ==, before);
     g_assert_cmpint(g_rmdir(obstacle), ==, 0);
     zt_quit(card);
@@ -532,6 +532,65 @@ static void test_in_use(void)
     g_assert_cmpint(WEXITSTATUS(status), ==, 1);
     g_assert_cmpint(lines(by_card), ==, 1);
     g_assert_nonnull(strstr(by_card, "a file of its own"));
+}
+
+/* What somebody else has called like the temporary file is not deleted. */
+static void test_foreign_temporary(void)
+{
+    g_autofree char *path = file_of("foreign");
+    g_autofree char *tmp = g_strconcat(path, ".tmp", NULL);
+    g_autofree char *args = g_strdup_printf(CARD, path, "");
+    g_autofree char *two = g_strdup_printf(
+        "-device zdrive-r4,size=64M,state=%s "
+        "-device zdrive-r4,size=64M,state=%s", tmp, path);
+    g_autofree char *said = NULL;
+    g_autofree char *by_card = NULL;
+    g_autofree uint8_t *left = NULL;
+    int status;
+    size_t len;
+
+    put(tmp, "my notes", 8);
+    said = live(args, &status);
+    g_assert_cmpint(WEXITSTATUS(status), ==, 1);
+    g_assert_cmpint(lines(said), ==, 1);
+    g_assert_nonnull(strstr(said, tmp));
+    g_assert_nonnull(strstr(said, "move that away"));
+    left = contents(tmp, &len);
+    g_assert_cmpmem(left, len, "my notes", 8);
+    /* nor is the file of another card that is called so */
+    g_unlink(tmp);
+    by_card = live(two, &status);
+    g_assert_cmpint(WEXITSTATUS(status), ==, 1);
+    g_assert_nonnull(strstr(by_card, "move that away"));
+    /* but what a QEMU that was killed has left is */
+    put(tmp, "ZDRI", 4);
+    live_well(path, "");
+    g_assert_false(g_file_test(tmp, G_FILE_TEST_EXISTS));
+}
+
+/* Deleted while in use and made by somebody else: that one stays. */
+static void test_replaced(void)
+{
+    g_autofree char *path = file_of("replaced");
+    g_autofree char *err = file_of("replaced.err");
+    g_autofree char *more = g_strdup_printf(" 2>%s", err);
+    ZtCard *card = boot(path, more);
+    g_autofree char *said = NULL;
+    g_autofree uint8_t *left = NULL;
+    size_t len;
+
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    put(path, "from the backup", 15);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'stop'}");
+    left = contents(path, &len);
+    g_assert_cmpmem(left, len, "from the backup", 15);
+    said = (char *)contents(err, &len);
+    g_test_message("%s", said);
+    g_assert_nonnull(strstr(said, "no longer the one"));
+    /* once the name is free it is saved again */
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    zt_quit(card);
+    live_well(path, "");
 }
 
 /* The name of an image that is in use, by mistake: hands off. */
@@ -1013,6 +1072,8 @@ static const ZtCase cases[] = {
     { "link", test_link },
     { "write-error", test_write_error },
     { "in-use", test_in_use },
+    { "foreign-temporary", test_foreign_temporary },
+    { "replaced", test_replaced },
     { "image", test_image },
     { "plug", test_plug },
     { "migrate", test_migrate },

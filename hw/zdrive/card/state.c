@@ -26,7 +26,6 @@
 #include "hw/zdrive/card/card.h"
 #include "hw/zdrive/card/state-file.h"
 
-#define MAGIC           "ZDRIVEST"
 #define VERSION         1
 #define END_OF_STREAM   0x5a44454f
 #define MOST_IDENTITY   1024
@@ -141,7 +140,7 @@ static bool write_state(ZdCardState *s, int fd, uint32_t power)
     };
     bool good;
 
-    memcpy(h.magic, MAGIC, sizeof(h.magic));
+    memcpy(h.magic, ZD_STATE_MAGIC, sizeof(h.magic));
     good = write_all(fd, &h, sizeof(h)) && write_all(fd, stream, len) &&
            write_flash(s, fd, &h);
     h.length = cpu_to_le64(h.length);
@@ -217,7 +216,7 @@ static char *check_header(const Header *h, uint64_t length)
     uint64_t rest = front;
 
     if (length < sizeof(h->magic) ||
-        memcmp(h->magic, MAGIC, sizeof(h->magic))) {
+        memcmp(h->magic, ZD_STATE_MAGIC, sizeof(h->magic))) {
         return g_strdup("is no state of a card");
     }
     if (length < sizeof(*h)) {
