@@ -28,6 +28,7 @@ static const struct {
     { "empty", 0, "" },
     { "stop", 64 * MIB, ",werror=stop" },
     { "ignore", 64 * MIB, ",werror=ignore" },
+    { "romem", MIB / 4, ",readonly=on" },
 };
 
 /* "-drive" arguments for every image whose id @props uses. */
@@ -111,6 +112,14 @@ static const Bad bad[] = {
     { "state-device", "state=/dev/null", { "/dev/null", "regular file" } },
     { "state-read-only", "state=/proc/zd.state",
       { "/proc/zd.state", "folder writable" } },
+    { "flash-read-only", "flash=romem", { "flash", "read-only" } },
+    { "journal-folder", "journal=/tmp", { "journal", "another name" } },
+    { "journal-no-folder", "journal=/nowhere/j",
+      { "journal", "/nowhere/j", "another name" } },
+    { "journal-empty", "journal=", { "journal", "another name" } },
+    { "journal-device", "journal=/dev/null",
+      { "journal", "/dev/null", "regular file" } },
+    { "mark", "mark=x", { "mark", "when the card is there" } },
     { "unknown", "colour=blue", { "colour" } },
     { "romfile", "romfile=/nowhere/rom.bin", { "/nowhere/rom.bin" } },
 };

@@ -593,6 +593,20 @@ static void test_replaced(void)
     live_well(path, "");
 }
 
+/* One file for both: neither renamed nor written over. */
+static void test_journal(void)
+{
+    g_autofree char *path = file_of("both");
+    g_autofree char *bad = g_strconcat(path, ".bad", NULL);
+    g_autofree char *args = g_strdup_printf(
+        "-device zdrive-r4,size=64M,state=%s,journal=%s", path, path);
+    g_autofree char *said = live(args, &(int) { 0 });
+
+    g_assert_cmpint(lines(said), ==, 1);
+    g_assert_nonnull(strstr(said, "in use"));
+    g_assert_false(g_file_test(bad, G_FILE_TEST_EXISTS));
+}
+
 /* The name of an image that is in use, by mistake: hands off. */
 static void test_image(void)
 {
@@ -1074,6 +1088,7 @@ static const ZtCase cases[] = {
     { "in-use", test_in_use },
     { "foreign-temporary", test_foreign_temporary },
     { "replaced", test_replaced },
+    { "journal", test_journal },
     { "image", test_image },
     { "plug", test_plug },
     { "migrate", test_migrate },
