@@ -104,6 +104,7 @@ static const Bad bad[] = {
     { "firmware-empty", "firmware=", { "firmware", "8" } },
     { "firmware-ascii", "firmware=2\xc2\xb2", { "firmware", "ASCII" } },
     { "wwn-text", "wwn=unique", { "wwn" } },
+    { "wwn-wraps", "wwn=-1", { "wwn 0xffffffffffffffff", "smaller" } },
     { "seed-text", "seed=random", { "seed" } },
     { "state-no-folder", "state=/nowhere/zd.state",
       { "/nowhere", "make it, or give another name" } },
@@ -120,6 +121,8 @@ static const Bad bad[] = {
     { "journal-device", "journal=/dev/null",
       { "journal", "/dev/null", "regular file" } },
     { "mark", "mark=x", { "mark", "when the card is there" } },
+    { "cut-time", "power-cut=time=90000s", { "time wants", "one day" } },
+    { "cut-ramp", "power-cut=time=1s ramp=90000s", { "ramp=", "one day" } },
     { "unknown", "colour=blue", { "colour" } },
     { "romfile", "romfile=/nowhere/rom.bin", { "/nowhere/rom.bin" } },
 };
