@@ -59,6 +59,7 @@ def add_parser(commands):
 def main(args):
     """Become QEMU."""
     ssds = _ssds(args.model)
+    foreground.check(args)
     build.module()
     if not args.image:
         args.image = bootimage.get(0 if args.members else ssds)

@@ -18,6 +18,13 @@ def add_arguments(parser):
                         help="further arguments for QEMU")
 
 
+def check(args):
+    """An image without an option would be a disk, but none of the card."""
+    if args.qemu and not args.qemu[0].startswith("-"):
+        ui.die(f"{args.qemu[0]} is no option of QEMU",
+               f"see scripts/zdrive {args.command} --help")
+
+
 def become(args, command, prepare=lambda: None):
     """Print the @command, or @prepare() and become it."""
     command = list(map(str, command))

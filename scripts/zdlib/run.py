@@ -3,6 +3,7 @@
 
 import argparse
 import os
+import re
 from pathlib import Path
 
 from zdlib import apt, build, foreground, image, kernel, ui, vm
@@ -28,6 +29,8 @@ VIRTIO_BLK, SQUASHFS with LZ4, OVERLAY_FS, DEVTMPFS; and SCSI_MVSAS with
 BLK_DEV_SD for the card.  Without the first four you get busybox, or bring an
 --initrd of your own.
 """
+
+LARGEST_FILE = 2 ** 63 - 1
 
 
 def add_parser(commands):
@@ -62,16 +65,20 @@ def prepare():
 
 def main(args):
     """Become QEMU."""
+    foreground.check(args)
+    size = _check_drive(args)
     build.module()
-    foreground.become(args, _command(args), lambda: _make_drive(args))
+    foreground.become(args, _command(args), lambda: _make_drive(args, size))
 
 
 def _own_kernel(name):
     """The path if @name is a file and not one of Debian's versions."""
-    if not name or os.path.sep not in name and not Path(name).exists():
+    if name is None or (name and os.path.sep not in name and
+                        not Path(name).exists()):
         return None
     if not Path(name).is_file():
-        ui.die(f"there is no kernel {name}", "give the path of a bzImage")
+        ui.die(f"there is no kernel {name or repr(name)}",
+               "give the path of a bzImage")
     return Path(name)
 
 
@@ -95,9 +102,36 @@ def _command(args):
         *drive, *vm.root_port(), *vm.card(**card), *args.qemu]
 
 
-def _make_drive(args):
+def _bytes_of(size):
+    """What QEMU takes for @size."""
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)([BKMGTPE]?)", size, re.IGNORECASE)
+    if not parts:
+        ui.die(f"--size {size} is no number of bytes", "give one like 16G")
+    size = float(parts[1]) * 1024 ** "BKMGTPE".index(parts[2].upper() or "B")
+    # more than that no file can have, and Python cannot say
+    return int(min(size, LARGEST_FILE))
+
+
+def _check_drive(args):
+    """What would be wrong with the image; the size of a new one."""
+    if args.drive and args.drive.is_dir():
+        ui.die(f"{args.drive.absolute()} is a folder", "give the name of a "
+               "file in it")
+    if args.drive and not args.drive.exists() and not args.size:
+        ui.die(f"there is no file {args.drive}", "add --size to make it")
+    return None if args.size is None else _bytes_of(args.size)
+
+
+def _make_drive(args, size):
     if not args.drive or args.drive.exists():
         return
-    if not args.size:
-        ui.die(f"there is no file {args.drive}", "add --size to make it")
-    ui.run(["truncate", "-s", args.size, args.drive], "run-drive")
+    try:
+        with args.drive.open("xb") as file:
+            try:
+                file.truncate(size)
+            except OSError:
+                args.drive.unlink()
+                raise
+    except OSError as error:
+        ui.die(f"{args.drive} of {size} bytes cannot be made: "
+               f"{error.strerror}", "give another name or another --size")

@@ -53,6 +53,8 @@ def guard(function, *args):
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, terminated)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return function(*args) or 0
     except Failure as err:

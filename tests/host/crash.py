@@ -24,10 +24,15 @@ CORRECT = ("correct", "through")
 app = importlib.import_module("crash-app")
 
 
+def zdrive(*words):
+    """Run `scripts/zdrive`."""
+    return subprocess.run([ZDRIVE, *map(str, words)],
+                          text=True, capture_output=True, check=False)
+
+
 def crash(journal, *words):
     """Run `scripts/zdrive crash`."""
-    return subprocess.run([ZDRIVE, "crash", journal, *map(str, words)],
-                          text=True, capture_output=True, check=False)
+    return zdrive("crash", journal, *words)
 
 
 def found(report, folder):
@@ -142,6 +147,14 @@ def refused(report, folder):
          "no recipe"),
         ("an unknown cut", [journal, "--no-check", "--state", "999:all"],
          "999"),
+        ("fewer than no states", [journal, "--no-check", "--states", "-1"],
+         "a number from 0"),
+        ("no time for the checker",
+         [journal, "--no-check", "--timeout", "-5"], "a number from"),
+        ("a time that is no number",
+         [journal, "--no-check", "--timeout", "nan"], "a number from"),
+        ("no process", [journal, "--no-check", "--jobs", "0"],
+         "a number from 1"),
         ("a wrong part", [journal, "--no-check", "--shard", "4/3"], "I/N"),
     )
     for what, words, text in cases:
@@ -149,6 +162,16 @@ def refused(report, folder):
         report.ok(what, done.returncode == 2 and text in done.stderr and
                   done.stderr.startswith("zdrive: "), done.returncode,
                   done.stdout, done.stderr)
+    kept = journal.read_bytes()
+    for words in (("export", journal, other), ("export", journal, journal),
+                  ("import", other, journal, "--size", "1M", "--ssds", "0"),
+                  ("import", journal, other, "--size", "1M")):
+        done = zdrive("journal", *words)
+        report.ok(f"a file that is something else: {words[0]}",
+                  done.returncode == 2 and journal.read_bytes() == kept and
+                  other.read_bytes() == b"x" * 1000 and
+                  done.stderr.startswith("zdrive: ") and
+                  done.stderr.count("\n") == 1, done.stdout, done.stderr)
     done = crash(journal, "--states", 3, "--timeout", 0.2, "--no-minimise",
                  "--check", "sleep 30 # {image}")
     report.ok("a checker that does not end has failed",

@@ -108,6 +108,27 @@ def unknown_kernel(situation):
     situation.words = ["test", "--kernel", "squeeze", "guest"]
 
 
+def image_for_run(situation):
+    """An image where options of QEMU go."""
+    situation.words = ["run", "card.img"]
+
+
+def drive_is_folder(situation):
+    """A folder as the card's image."""
+    situation.words = ["run", "--drive", str(situation.folder)]
+
+
+def drive_is_missing(situation):
+    """An image that does not exist, and no size to make it."""
+    situation.words = ["run", "--drive", str(situation.folder / "card.img")]
+
+
+def wrong_size(situation):
+    """A size that is no number."""
+    situation.words = ["run", "--drive", str(situation.folder / "card.img"),
+                       "--size", "big"]
+
+
 def not_root(situation):
     """Packages are missing and the user may not install them."""
     situation.dpkg("")
@@ -178,6 +199,11 @@ CASES = (
     (unknown_command, "invalid choice: 'dmeo'", "scripts/zdrive --help"),
     (unknown_suite, "there is no test suite gest", "choose from unit, "),
     (unknown_kernel, "there is no kernel squeeze", "choose from bookworm, "),
+    (image_for_run, "card.img is no option of QEMU",
+     "scripts/zdrive run --help"),
+    (drive_is_folder, "is a folder", "a file in it"),
+    (drive_is_missing, "there is no file", "add --size"),
+    (wrong_size, "--size big", "16G"),
     (not_root, "not root", "apt-get install qemu-system-x86 "),
     (no_python, "python3 is missing", "apt-get install python3"),
     (read_only_cache, "cannot use folder", "set XDG_CACHE_HOME"),
@@ -228,6 +254,19 @@ def interrupted(report):
               process.returncode, errors, output, *left)
 
 
+def interrupted_early(report):
+    """Report whether Ctrl-C before the first line has no traceback either."""
+    for delay in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4):
+        process = subprocess.Popen(
+            [paths.ROOT / "scripts/zdrive", "--help"], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+        report.ok(f"an interrupt after {delay} s", "Traceback" not in errors,
+                  process.returncode, errors)
+
+
 def helps(report):
     """Report whether --help explains every command."""
     shown = subprocess.run([paths.ROOT / "scripts/zdrive", "--help"],
@@ -246,6 +285,7 @@ def main():
     for case in CASES:
         fails_clearly(report, *case)
     interrupted(report)
+    interrupted_early(report)
     return report.end()
 
 

@@ -195,6 +195,35 @@ static void test_refused(void)
     zt_quit(card);
 }
 
+/* The file goes away under the recording: a mark in it is no success. */
+static void test_removed(void)
+{
+    g_autofree char *file = zt_tmp_file("removed");
+    ZtCard *card = zt_boot(CARD ",journal=%s", file);
+
+    g_assert_cmpint(g_unlink(file), ==, 0);
+    assert_says(error_of(set_mark(card, "x")), "was removed");
+    zt_quit(card);
+}
+
+/* Where not even the header fits nothing starts. */
+static void test_full_at_start(void)
+{
+    g_autofree char *file = zt_tmp_file("full-at-start");
+    struct rlimit limit, before;
+    ZtCard *card;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    limit = before;
+    limit.rlim_cur = 64;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    card = zt_boot(CARD " -device pcie-root-port,id=rp");
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_says(error_with(card, file), "make room");
+    zt_quit(card);
+}
+
 /* The guest's commands end well although nothing more can be recorded. */
 static void test_full(void)
 {
@@ -216,6 +245,7 @@ static void test_full(void)
     flush(card, 1);
     write_data(card, 1, ATA_WRITE_DMA_EXT, 100, 1);
     flush(card, 1);
+    assert_says(error_of(set_mark(card, "x")), "has ended");
     zt_quit(card);
     /* whole records only */
     g_assert_true(g_file_get_contents(file, &contents, &len, NULL));
@@ -226,7 +256,9 @@ static const ZtCase cases[] = {
     { "records", test_records },
     { "migration", test_migration },
     { "refused", test_refused },
+    { "removed", test_removed },
     { "full", test_full },
+    { "full-at-start", test_full_at_start },
 };
 
 int main(int argc, char **argv)

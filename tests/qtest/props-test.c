@@ -28,6 +28,7 @@ static const struct {
     { "empty", 0, "" },
     { "stop", 64 * MIB, ",werror=stop" },
     { "ignore", 64 * MIB, ",werror=ignore" },
+    { "romem", MIB / 4, ",readonly=on" },
 };
 
 /* "-drive" arguments for every image whose id @props uses. */
@@ -103,6 +104,7 @@ static const Bad bad[] = {
     { "firmware-empty", "firmware=", { "firmware", "8" } },
     { "firmware-ascii", "firmware=2\xc2\xb2", { "firmware", "ASCII" } },
     { "wwn-text", "wwn=unique", { "wwn" } },
+    { "wwn-wraps", "wwn=-1", { "wwn 0xffffffffffffffff", "smaller" } },
     { "seed-text", "seed=random", { "seed" } },
     { "state-no-folder", "state=/nowhere/zd.state",
       { "/nowhere", "make it, or give another name" } },
@@ -111,6 +113,16 @@ static const Bad bad[] = {
     { "state-device", "state=/dev/null", { "/dev/null", "regular file" } },
     { "state-read-only", "state=/proc/zd.state",
       { "/proc/zd.state", "folder writable" } },
+    { "flash-read-only", "flash=romem", { "flash", "read-only" } },
+    { "journal-folder", "journal=/tmp", { "journal", "another name" } },
+    { "journal-no-folder", "journal=/nowhere/j",
+      { "journal", "/nowhere/j", "another name" } },
+    { "journal-empty", "journal=", { "journal", "another name" } },
+    { "journal-device", "journal=/dev/null",
+      { "journal", "/dev/null", "regular file" } },
+    { "mark", "mark=x", { "mark", "when the card is there" } },
+    { "cut-time", "power-cut=time=90000s", { "time wants", "one day" } },
+    { "cut-ramp", "power-cut=time=1s ramp=90000s", { "ramp=", "one day" } },
     { "unknown", "colour=blue", { "colour" } },
     { "romfile", "romfile=/nowhere/rom.bin", { "/nowhere/rom.bin" } },
 };

@@ -497,7 +497,7 @@ static void test_write_error(void)
     g_test_message("%s", said);
     g_assert_cmpint(lines(g_strchomp(said)), ==, 1);
     g_assert_nonnull(strstr(said, path));
-    g_assert_nonnull(strstr(said, "make the folder writable"));
+    g_assert_nonnull(strstr(said, "in the way"));
     g_assert_cmpint(generation(path), ==, before);
     g_assert_cmpint(g_rmdir(obstacle), ==, 0);
     zt_quit(card);
@@ -532,6 +532,79 @@ static void test_in_use(void)
     g_assert_cmpint(WEXITSTATUS(status), ==, 1);
     g_assert_cmpint(lines(by_card), ==, 1);
     g_assert_nonnull(strstr(by_card, "a file of its own"));
+}
+
+/* What somebody else has called like the temporary file is not deleted. */
+static void test_foreign_temporary(void)
+{
+    g_autofree char *path = file_of("foreign");
+    g_autofree char *tmp = g_strconcat(path, ".tmp", NULL);
+    g_autofree char *args = g_strdup_printf(CARD, path, "");
+    g_autofree char *two = g_strdup_printf(
+        "-device zdrive-r4,size=64M,state=%s "
+        "-device zdrive-r4,size=64M,state=%s", tmp, path);
+    g_autofree char *said = NULL;
+    g_autofree char *by_card = NULL;
+    g_autofree uint8_t *left = NULL;
+    int status;
+    size_t len;
+
+    put(tmp, "my notes", 8);
+    said = live(args, &status);
+    g_assert_cmpint(WEXITSTATUS(status), ==, 1);
+    g_assert_cmpint(lines(said), ==, 1);
+    g_assert_nonnull(strstr(said, tmp));
+    g_assert_nonnull(strstr(said, "move that away"));
+    left = contents(tmp, &len);
+    g_assert_cmpmem(left, len, "my notes", 8);
+    /* nor is the file of another card that is called so */
+    g_unlink(tmp);
+    by_card = live(two, &status);
+    g_assert_cmpint(WEXITSTATUS(status), ==, 1);
+    g_assert_nonnull(strstr(by_card, "move that away"));
+    /* but what a QEMU that was killed has left is */
+    put(tmp, "ZDRI", 4);
+    live_well(path, "");
+    g_assert_false(g_file_test(tmp, G_FILE_TEST_EXISTS));
+}
+
+/* Deleted while in use and made by somebody else: that one stays. */
+static void test_replaced(void)
+{
+    g_autofree char *path = file_of("replaced");
+    g_autofree char *err = file_of("replaced.err");
+    g_autofree char *more = g_strdup_printf(" 2>%s", err);
+    ZtCard *card = boot(path, more);
+    g_autofree char *said = NULL;
+    g_autofree uint8_t *left = NULL;
+    size_t len;
+
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    put(path, "from the backup", 15);
+    qtest_qmp_assert_success(card->qts, "{'execute': 'stop'}");
+    left = contents(path, &len);
+    g_assert_cmpmem(left, len, "from the backup", 15);
+    said = (char *)contents(err, &len);
+    g_test_message("%s", said);
+    g_assert_nonnull(strstr(said, "no longer the one"));
+    /* once the name is free it is saved again */
+    g_assert_cmpint(g_unlink(path), ==, 0);
+    zt_quit(card);
+    live_well(path, "");
+}
+
+/* One file for both: neither renamed nor written over. */
+static void test_journal(void)
+{
+    g_autofree char *path = file_of("both");
+    g_autofree char *bad = g_strconcat(path, ".bad", NULL);
+    g_autofree char *args = g_strdup_printf(
+        "-device zdrive-r4,size=64M,state=%s,journal=%s", path, path);
+    g_autofree char *said = live(args, &(int) { 0 });
+
+    g_assert_cmpint(lines(said), ==, 1);
+    g_assert_nonnull(strstr(said, "in use"));
+    g_assert_false(g_file_test(bad, G_FILE_TEST_EXISTS));
 }
 
 /* The name of an image that is in use, by mistake: hands off. */
@@ -597,6 +670,29 @@ static void test_migrate(void)
 }
 
 /* The source is paused and still there: it has let go of the file. */
+/* The destination's file is of no use: the state that came is what counts. */
+static void test_migrate_rubbish(void)
+{
+    g_autofree char *path = file_of("leaves");
+    g_autofree char *to = file_of("rubbish");
+    g_autofree char *err = file_of("rubbish.err");
+    g_autofree char *more = g_strdup_printf(" 2>%s", err);
+    g_autofree char *args = g_strdup_printf(CARD, to, more);
+    ZtCard *card = boot(path, "");
+    g_autofree char *said = NULL;
+
+    put(to, "something else", 14);
+    write_pages(card, 0, 0, 16);
+    card = zt_migrate(card, args);
+    g_assert_cmpint(flash_counter(card, 0, "host_written_bytes"), ==, 65536);
+    zt_quit(card);
+    said = (char *)contents(err, &(size_t) { 0 });
+    g_test_message("%s", said);
+    g_assert_nonnull(strstr(said, "what came by migration"));
+    g_assert_null(strstr(said, "as new"));
+    live_well(to, "");
+}
+
 static void test_migrate_paused(void)
 {
     g_autofree char *path = file_of("paused");
@@ -1013,9 +1109,13 @@ static const ZtCase cases[] = {
     { "link", test_link },
     { "write-error", test_write_error },
     { "in-use", test_in_use },
+    { "foreign-temporary", test_foreign_temporary },
+    { "replaced", test_replaced },
+    { "journal", test_journal },
     { "image", test_image },
     { "plug", test_plug },
     { "migrate", test_migrate },
+    { "migrate-rubbish", test_migrate_rubbish },
     { "migrate-paused", test_migrate_paused },
     { "snapshot", test_snapshot },
     { "timing", test_timing },

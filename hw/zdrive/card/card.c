@@ -138,6 +138,7 @@ static void zd_card_take_apart(ZdCard *card)
     free_ssds(card);
     mv_bridge_cleanup(&card->bridge);
     zd_store_free(card->store);
+    card->store = NULL;
     zd_card_close_journal(card);
 }
 

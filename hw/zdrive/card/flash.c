@@ -51,6 +51,10 @@ bool zd_card_open_flash(ZdCard *card, Error **errp)
                    "card has %d", len, MV_SPI_FLASH_SIZE);
         return false;
     }
+    if (!blk_supports_write_perm(blk)) {
+        error_setg(errp, "flash is read-only; the card needs to write");
+        return false;
+    }
     return blk_set_perm(blk, BLK_PERM_CONSISTENT_READ | BLK_PERM_WRITE,
                         BLK_PERM_ALL, errp) == 0;
 }

@@ -38,6 +38,10 @@ static void set_mark(Object *obj, const char *value, Error **errp)
 {
     ZdCard *card = ZDRIVE_R4(obj);
 
+    if (!DEVICE(card)->realized) {
+        error_setg(errp, "a mark is set when the card is there");
+        return;
+    }
     if (!card->journal) {
         error_setg(errp, "a mark goes to the card's journal, and it has none: "
                    "start it with journal=FILE");

@@ -205,6 +205,11 @@ static bool find_identity(const ZdCardProps *props, const char *place,
          !check_string("firmware", props->firmware, 8, errp))) {
         return false;
     }
+    if (props->wwn > UINT64_MAX - (plan->product->ssds - 1)) {
+        error_setg(errp, "wwn 0x%" PRIx64 " leaves no room for the other SSDs, "
+                   "which count up from it; give a smaller one", props->wwn);
+        return false;
+    }
     plan->firmware = props->firmware ? props->firmware
                                      : plan->product->firmware;
     for (i = 0; i < plan->product->ssds; i++) {

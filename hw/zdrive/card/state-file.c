@@ -42,6 +42,25 @@ static char *temporary(const ZdStateFile *file)
     return g_strconcat(file->path, ".tmp", NULL);
 }
 
+/* What is in the temporary file is the beginning of a state, or nothing. */
+static bool is_leftover(const char *tmp)
+{
+    char magic[sizeof(ZD_STATE_MAGIC) - 1];
+    int fd = open(tmp, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    ssize_t len = -1;
+
+    if (fd < 0) {
+        return errno == ENOENT;
+    }
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        qemu_lock_fd_test(fd, 0, 0, true) == 0) {
+        len = pread(fd, magic, sizeof(magic), 0);
+    }
+    close(fd);
+    return len == 0 || (len > 0 && !memcmp(magic, ZD_STATE_MAGIC, len));
+}
+
 /* True unless somebody has replaced the file since @fd was opened. */
 static bool still_named(const ZdStateFile *file, int fd)
 {
@@ -49,6 +68,14 @@ static bool still_named(const ZdStateFile *file, int fd)
 
     return fstat(fd, &by_fd) == 0 && lstat(file->path, &by_name) == 0 &&
            by_fd.st_dev == by_name.st_dev && by_fd.st_ino == by_name.st_ino;
+}
+
+/* Somebody has put another file there; none at all is made anew. */
+static bool is_replaced(const ZdStateFile *file)
+{
+    struct stat st;
+
+    return lstat(file->path, &st) == 0 && !still_named(file, file->fd);
 }
 
 /* Open and lock what has the name now; -1 with *errp set. */
@@ -60,6 +87,11 @@ static int open_locked(ZdStateFile *file, Error **errp)
     for (;;) {
         fd = open(file->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
                   O_NONBLOCK, 0644);
+        if (fd < 0 && errno == ELOOP) {
+            error_setg(errp, "state file '%s' is a link that leads nowhere; "
+                       "remove it, or give another name", file->path);
+            break;
+        }
         if (fd < 0 || fstat(fd, &st) < 0) {
             error_setg_errno(errp, errno, "state file '%s' cannot be opened; "
                              "make it and its folder writable, or give "
@@ -167,7 +199,13 @@ int zd_state_file_begin(ZdStateFile *file, Error **errp)
     struct stat st;
     int fd;
 
-    /* what a QEMU that was killed has left; with the lock it is ours */
+    /* what a QEMU that was killed has left is ours, but nothing else */
+    if (!is_leftover(tmp)) {
+        error_setg(errp, "state file '%s' cannot be replaced: '%s' is "
+                   "something else and in the way; move that away, or give "
+                   "another name", file->path, tmp);
+        return -1;
+    }
     unlink(tmp);
     fd = open(tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || fstat(file->fd, &st) < 0 ||
@@ -188,7 +226,9 @@ int zd_state_file_begin(ZdStateFile *file, Error **errp)
 bool zd_state_file_end(ZdStateFile *file, int fd, bool good, Error **errp)
 {
     g_autofree char *tmp = temporary(file);
-    bool done = good && fsync(fd) == 0 && rename(tmp, file->path) == 0;
+    bool other = good && is_replaced(file);
+    bool done = good && !other && fsync(fd) == 0 &&
+                rename(tmp, file->path) == 0;
 
     if (done) {
         zd_state_file_close(file);
@@ -199,6 +239,12 @@ bool zd_state_file_end(ZdStateFile *file, int fd, bool good, Error **errp)
         close(fd);
         unlink(tmp);
         errno = error;
+    }
+    if (other) {
+        error_setg(errp, "state file '%s' is no longer the one that the card "
+                   "has opened; it stays as it is and the state is not saved: "
+                   "move it away to have it saved", file->path);
+        return false;
     }
     if (good && (!done || !sync_folder(file))) {
         error_setg_errno(errp, errno, "state file '%s' cannot be replaced; "

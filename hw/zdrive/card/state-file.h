@@ -6,6 +6,9 @@
 #ifndef HW_ZDRIVE_CARD_STATE_FILE_H
 #define HW_ZDRIVE_CARD_STATE_FILE_H
 
+/* With this a state begins. */
+#define ZD_STATE_MAGIC  "ZDRIVEST"
+
 typedef struct ZdStateFile {
     char *path;                 /* absolute, without symbolic links */
     int fd;                     /* locked; -1: not open */

@@ -26,7 +26,6 @@
 #include "hw/zdrive/card/card.h"
 #include "hw/zdrive/card/state-file.h"
 
-#define MAGIC           "ZDRIVEST"
 #define VERSION         1
 #define END_OF_STREAM   0x5a44454f
 #define MOST_IDENTITY   1024
@@ -141,7 +140,7 @@ static bool write_state(ZdCardState *s, int fd, uint32_t power)
     };
     bool good;
 
-    memcpy(h.magic, MAGIC, sizeof(h.magic));
+    memcpy(h.magic, ZD_STATE_MAGIC, sizeof(h.magic));
     good = write_all(fd, &h, sizeof(h)) && write_all(fd, stream, len) &&
            write_flash(s, fd, &h);
     h.length = cpu_to_le64(h.length);
@@ -217,7 +216,7 @@ static char *check_header(const Header *h, uint64_t length)
     uint64_t rest = front;
 
     if (length < sizeof(h->magic) ||
-        memcmp(h->magic, MAGIC, sizeof(h->magic))) {
+        memcmp(h->magic, ZD_STATE_MAGIC, sizeof(h->magic))) {
         return g_strdup("is no state of a card");
     }
     if (length < sizeof(*h)) {
@@ -407,7 +406,8 @@ static char *take_over(ZdCardState *s)
     return wrong;
 }
 
-static bool set_aside(ZdCardState *s, const char *wrong, Error **errp)
+static bool set_aside(ZdCardState *s, const char *wrong, const char *instead,
+                      Error **errp)
 {
     g_autofree char *to = zd_state_file_set_aside(&s->file, errp);
 
@@ -416,9 +416,9 @@ static bool set_aside(ZdCardState *s, const char *wrong, Error **errp)
         error_prepend(errp, "state file '%s' %s; ", s->file.path, wrong);
         return false;
     }
-    warn_report("zdrive: state file '%s' %s; it is now '%s' and the card "
-                "starts as new: delete that file, or use it with the card "
-                "that it is of", s->file.path, wrong, to);
+    warn_report("zdrive: state file '%s' %s; it is now '%s' and the card %s: "
+                "delete that file, or use it with the card that it is of",
+                s->file.path, wrong, to, instead);
     return true;
 }
 
@@ -441,7 +441,8 @@ static bool open_file(ZdCardState *s, char *(*read)(ZdCardState *s),
     if (wrong) {
         *damaged = true;
         s->empty = true;
-        if (!set_aside(s, wrong, errp)) {
+        if (!set_aside(s, wrong, read == load ? "starts as new" :
+                       "goes on with what came by migration", errp)) {
             zd_state_file_close(&s->file);
             return false;
         }

@@ -105,13 +105,26 @@ static void journal_append(ZdJournal *journal, const void *buf, size_t len)
     }
 }
 
+static bool is_locked(int ret)
+{
+    return ret == -EAGAIN || ret == -EACCES;
+}
+
 /* Refuse what somebody may have named by mistake. */
 static bool check_file(int fd, const char *file, Error **errp)
 {
     char magic[MAGIC_BYTES];
+    struct stat st;
     ssize_t len;
 
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+        error_setg(errp, "journal %s is not a regular file: give another name",
+                   file);
+        return false;
+    }
+    /* one among journals, one that state files and images know too */
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0 ||
+        (qemu_has_ofd_lock() && is_locked(qemu_lock_fd(fd, 0, 0, true)))) {
         error_setg(errp, "journal %s is in use: give each card its own", file);
         return false;
     }
@@ -129,13 +142,23 @@ static bool check_file(int fd, const char *file, Error **errp)
     return true;
 }
 
+static bool is_removed(const ZdJournal *journal)
+{
+    struct stat st;
+
+    return fstat(journal->fd, &st) == 0 && !st.st_nlink;
+}
+
 ZdJournal *zd_journal_open(const ZdJournalConfig *cfg, Error **errp)
 {
     uint8_t header[HEADER_BYTES] = MAGIC;
-    int fd = qemu_create(cfg->file, O_RDWR, 0666, errp);
+    int fd = qemu_open_old(cfg->file, O_RDWR | O_CREAT | O_NONBLOCK, 0666);
     ZdJournal *journal;
 
     if (fd < 0) {
+        error_setg_errno(errp, errno, "journal '%s' cannot be opened; make it "
+                         "and its folder writable, or give another name",
+                         cfg->file);
         return NULL;
     }
     if (!check_file(fd, cfg->file, errp)) {
@@ -152,10 +175,17 @@ ZdJournal *zd_journal_open(const ZdJournalConfig *cfg, Error **errp)
     g_strlcpy((char *)header + H_MODEL, cfg->model, 32);
     stl_le_p(header + H_CRC, crc32(0, header, H_CRC));
 
+    if (qemu_write_full(fd, header, sizeof(header)) != sizeof(header)) {
+        error_setg_errno(errp, errno, "journal %s cannot be written: make "
+                         "room, or give another name", cfg->file);
+        close(fd);
+        return NULL;
+    }
+
     journal = g_new0(ZdJournal, 1);
     journal->file = g_strdup(cfg->file);
     journal->fd = fd;
-    journal_append(journal, header, sizeof(header));
+    journal->end = sizeof(header);
     return journal;
 }
 
@@ -165,6 +195,10 @@ void zd_journal_close(ZdJournal *journal)
         return;
     }
     if (journal->fd >= 0) {
+        if (is_removed(journal)) {
+            warn_report("zdrive: journal %s was removed while it was in use: "
+                        "the recording is lost", journal->file);
+        }
         close(journal->fd);
     }
     g_free(journal->buf);
@@ -307,6 +341,17 @@ bool zd_journal_mark(ZdJournal *journal, const char *text, Error **errp)
     if (record) {
         memcpy(record + R_DATA, text, len);
         record_end(journal);
+    }
+    if (journal->fd < 0) {
+        error_setg(errp, "journal %s: the recording has ended, there is no "
+                   "room for a mark: make room and start it again",
+                   journal->file);
+        return false;
+    }
+    if (is_removed(journal)) {
+        error_setg(errp, "journal %s was removed while it was in use: start "
+                   "it again", journal->file);
+        return false;
     }
     return true;
 }

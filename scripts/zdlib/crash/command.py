@@ -56,6 +56,18 @@ def add_parser(commands):
     _add_journal(commands)
 
 
+def _number(kind, low):
+    """An argparse type: a number of @kind, finite and not below @low."""
+    def convert(text):
+        value = kind(text)
+        if not low <= value < float("inf"):
+            raise argparse.ArgumentTypeError(f"{text} is not a number from "
+                                             f"{low}")
+        return value
+    convert.__name__ = "number"
+    return convert
+
+
 def _add_crash(commands):
     parser = commands.add_parser(
         "crash", help="check every state that a power cut could leave",
@@ -72,9 +84,9 @@ def _add_crash(commands):
         help="this state (can be given several times)")
     add("--list", action="store_true",
         help="print the states that would be tried, one a line")
-    add("--states", metavar="N", type=int, default=STATES, dest="most",
+    add("--states", metavar="N", type=_number(int, 0), default=STATES, dest="most",
         help=f"try up to N, 0 for no limit (default {STATES})")
-    add("--per-cut", metavar="N", type=int, default=PER_CUT,
+    add("--per-cut", metavar="N", type=_number(int, 1), default=PER_CUT,
         help="try up to N states of one moment; if there are no more, all "
         f"(default {PER_CUT})")
     add("--seed", metavar="N", type=int, default=0,
@@ -84,11 +96,13 @@ def _add_crash(commands):
     add("--unreadable", choices=("skip", "pattern"), default="skip",
         help="states with unreadable pages: leave them out, or fill the page "
         "with a text (default skip)")
-    add("--jobs", metavar="N", type=int, default=len(os.sched_getaffinity(0)),
+    add("--jobs", metavar="N", type=_number(int, 1),
+        default=len(os.sched_getaffinity(0)),
         help="processes (default: one per processor)")
-    add("--timeout", metavar="SECONDS", type=float, default=TIMEOUT,
+    add("--timeout", metavar="SECONDS", type=_number(float, 0.001),
+        default=TIMEOUT,
         help=f"a checker that takes longer has failed (default {TIMEOUT:g})")
-    add("--failures", metavar="N", type=int, default=FAILURES,
+    add("--failures", metavar="N", type=_number(int, 0), default=FAILURES,
         help=f"reduce and show up to N failures (default {FAILURES})")
     add("--no-minimise", action="store_false", dest="minimise",
         help="do not look for the fewest lost writes")
@@ -133,7 +147,7 @@ def _add_journal(commands):
     back.add_argument("journal", metavar="JOURNAL", type=Path)
     back.add_argument("--size", required=True, help="bytes of the device that "
                       "was logged, such as 512M")
-    back.add_argument("--ssds", type=int, default=1, metavar="N",
+    back.add_argument("--ssds", type=_number(int, 1), default=1, metavar="N",
                       help="SSDs of the card that it was, or shall have been "
                       "(default 1)")
     back.add_argument("--capacitor", action="store_true",
@@ -368,7 +382,18 @@ def _detail(record):
     return who if record.type == jn.FLUSH else ""
 
 
+def _may_replace(path, magic, kind):
+    """Nothing but an older one: not the image that was named by mistake."""
+    if path.is_file():
+        with path.open("rb") as file:
+            head = file.read(len(magic))
+        if head and head != magic:
+            ui.die(f"{path} holds something that is no {kind}",
+                   "give another name, or remove it")
+
+
 def _export(args):
+    _may_replace(args.log, logwrites.MAGIC.to_bytes(8, "little"), "log")
     logwrites.export(_open(args.journal), args.log)
     return 0
 
@@ -382,5 +407,6 @@ def _import(args):
                "give whole sectors for each of up to 8 SSDs")
     card = jn.Card("import", args.ssds, size // args.ssds // jn.SECTOR,
                    args.capacitor)
+    _may_replace(args.journal, jn.MAGIC, "journal")
     logwrites.import_log(args.log, args.journal, card)
     return 0

@@ -52,7 +52,10 @@ def main(args):
     for path in (args.image, args.script):
         if not path.is_file():
             ui.die(f"there is no file {path}", "give the path of one")
-    out = record(args.journal, args.image, args.script.read_text(),
-                 args.model, args.result)
+    try:
+        script = args.script.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        ui.die(f"{args.script} is no text", "give a script for bash")
+    out = record(args.journal, args.image, script, args.model, args.result)
     for line in out.splitlines():
         ui.say(line)
