@@ -406,7 +406,8 @@ static char *take_over(ZdCardState *s)
     return wrong;
 }
 
-static bool set_aside(ZdCardState *s, const char *wrong, Error **errp)
+static bool set_aside(ZdCardState *s, const char *wrong, const char *instead,
+                      Error **errp)
 {
     g_autofree char *to = zd_state_file_set_aside(&s->file, errp);
 
@@ -415,9 +416,9 @@ static bool set_aside(ZdCardState *s, const char *wrong, Error **errp)
         error_prepend(errp, "state file '%s' %s; ", s->file.path, wrong);
         return false;
     }
-    warn_report("zdrive: state file '%s' %s; it is now '%s' and the card "
-                "starts as new: delete that file, or use it with the card "
-                "that it is of", s->file.path, wrong, to);
+    warn_report("zdrive: state file '%s' %s; it is now '%s' and the card %s: "
+                "delete that file, or use it with the card that it is of",
+                s->file.path, wrong, to, instead);
     return true;
 }
 
@@ -440,7 +441,8 @@ static bool open_file(ZdCardState *s, char *(*read)(ZdCardState *s),
     if (wrong) {
         *damaged = true;
         s->empty = true;
-        if (!set_aside(s, wrong, errp)) {
+        if (!set_aside(s, wrong, read == load ? "starts as new" :
+                       "goes on with what came by migration", errp)) {
             zd_state_file_close(&s->file);
             return false;
         }
