@@ -5,6 +5,7 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bswap.h"
+#include "hw/pci/pci_regs.h"
 #include "zdrive-qtest.h"
 
 #define CARD        ZT_CARD ",size=64M"
@@ -336,6 +337,43 @@ static void test_large(void)
     zt_quit(card);
 }
 
+#define ROOT_PORT   QPCI_DEVFN(3, 0)
+
+/* The card behind the root port. */
+static QPCIDevice *behind_port(ZtCard *card)
+{
+    QPCIDevice *card_pci;
+
+    card->pci = qpci_device_find(card->bus, ROOT_PORT);
+    g_assert_nonnull(card->pci);
+    qpci_config_writeb(card->pci, PCI_SECONDARY_BUS, 1);
+    qpci_config_writeb(card->pci, PCI_SUBORDINATE_BUS, 1);
+    card_pci = qpci_device_find(card->bus, 1 << 8);
+    g_assert_nonnull(card_pci);
+    return card_pci;
+}
+
+/* An error that is logged leaves the link as it is, and moves. */
+static void test_aer(void)
+{
+    const char *args = "-device pcie-root-port,id=rp,addr=3 "
+                       "-device zdrive-r4,id=zd,bus=rp,size=64M";
+    ZtCard *card = zt_qemu("%s", args);
+    QPCIDevice *pci = behind_port(card);
+    uint32_t link = qpci_config_readl(pci, 0x7c);
+    g_autofree char *said = qtest_hmp(card->qts, "pcie_aer_inject_error zd "
+                                      "MALF_TLP 1 2 3 4");
+
+    g_assert_nonnull(strstr(said, "OK"));
+    g_assert_cmphex(qpci_config_readl(pci, 0x7c), ==, link);
+    g_free(pci);
+    card = zt_migrate(card, args);
+    pci = behind_port(card);
+    g_assert_cmphex(qpci_config_readl(pci, 0x7c), ==, link);
+    g_free(pci);
+    zt_quit(card);
+}
+
 /* Asleep here, asleep there: only a reset wakes it. */
 static void test_sleep(void)
 {
@@ -366,6 +404,7 @@ static const ZtCase cases[] = {
     { "coalescing", test_coalescing },
     { "ncq-error", test_ncq_error },
     { "settings", test_settings },
+    { "aer", test_aer },
     { "sleep", test_sleep },
 };
 

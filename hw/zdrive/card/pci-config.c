@@ -132,9 +132,14 @@ static void init_virtual_channel(PCIDevice *pci)
  * QEMU's AER code keeps a TLP prefix log at 138h to 147h and clears it with the
  * other logs.  The chip has none, its next capability begins at 140h; so what
  * was cleared is put back before anyone can see it: a guest or a migration.
+ * The same goes for the half of the link capabilities that it clears with the
+ * 32 bits it writes to the device status for an error.
  */
 void zd_card_restore_config(PCIDevice *pci)
 {
+    if (pcie_cap_get_type(pci) != PCI_EXP_TYPE_RC_END) {
+        pci_set_long(pci->config + CAP_EXP + PCI_EXP_LNKCAP, LNKCAP);
+    }
     pci_set_long(pci->config + CAP_VC,
                  PCI_EXT_CAP(PCI_EXT_CAP_ID_VC, VC_VERSION, 0));
     pci_set_long(pci->config + CAP_VC + PCI_VC_PORT_CAP1, 0);
@@ -145,7 +150,8 @@ uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
     if (ZDRIVE_R4(pci)->power.off) {
         return UINT32_MAX >> (32 - 8 * len);
     }
-    if (ranges_overlap(addr, len, CAP_VC, 8)) {
+    if (ranges_overlap(addr, len, CAP_VC, 8) ||
+        ranges_overlap(addr, len, CAP_EXP + PCI_EXP_LNKCAP, 4)) {
         zd_card_restore_config(pci);
     }
     return pci_default_read_config(pci, addr, len);
@@ -249,6 +255,10 @@ bool zd_card_init_config(PCIDevice *pci, const ZdProduct *product,
     pci_set_long(pci->config + CAP_AER + PCI_ERR_UNCOR_SEVER,
                  PCI_ERR_UNC_DLP | PCI_ERR_UNC_SDN | PCI_ERR_UNC_FCP |
                  PCI_ERR_UNC_RX_OVER | PCI_ERR_UNC_MALF_TLP);
+    /* what is logged moves with the card; nothing to compare */
+    pci_set_long(pci->cmask + CAP_AER + PCI_ERR_CAP, 0);
+    memset(pci->cmask + CAP_AER + PCI_ERR_HEADER_LOG, 0,
+           PCI_ERR_HEADER_LOG_SIZE);
     init_virtual_channel(pci);
     return true;
 }
