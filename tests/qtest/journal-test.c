@@ -4,6 +4,7 @@
  * what it refuses, and that a full disk ends the recording and nothing else.
  */
 #include "qemu/osdep.h"
+#include <glib/gstdio.h>
 #include <sys/resource.h>
 #include "qemu/bswap.h"
 #include "zdrive-qtest.h"
