@@ -693,29 +693,6 @@ static void test_migrate_rubbish(void)
 }
 
 /* The source is paused and still there: it has let go of the file. */
-/* The destination's file is of no use: the state that came is what counts. */
-static void test_migrate_rubbish(void)
-{
-    g_autofree char *path = file_of("leaves");
-    g_autofree char *to = file_of("rubbish");
-    g_autofree char *err = file_of("rubbish.err");
-    g_autofree char *more = g_strdup_printf(" 2>%s", err);
-    g_autofree char *args = g_strdup_printf(CARD, to, more);
-    ZtCard *card = boot(path, "");
-    g_autofree char *said = NULL;
-
-    put(to, "something else", 14);
-    write_pages(card, 0, 0, 16);
-    card = zt_migrate(card, args);
-    g_assert_cmpint(flash_counter(card, 0, "host_written_bytes"), ==, 65536);
-    zt_quit(card);
-    said = (char *)contents(err, &(size_t) { 0 });
-    g_test_message("%s", said);
-    g_assert_nonnull(strstr(said, "what came by migration"));
-    g_assert_null(strstr(said, "as new"));
-    live_well(to, "");
-}
-
 static void test_migrate_paused(void)
 {
     g_autofree char *path = file_of("paused");
