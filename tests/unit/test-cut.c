@@ -551,11 +551,36 @@ static void test_taken_once(void)
     teardown();
 }
 
+/* The image cannot be written any more: the newest stays, and is not "lost". */
+static void test_image_fails(void)
+{
+    ZdCutRules rules = { .loss = ZD_LOSS_ALL };
+    ZdCutReport report;
+
+    setup();
+    at_once = false;
+    memset(memory, 0xa0, 4096);
+    slot[0].req->sg.sg[0].len = slot[0].req->sg.size = 4096;
+    slot[0].op = &history.op[0];
+    slot[0].busy = true;
+    zd_media_write(&media, slot[0].req, 0, 8, false, on_done);
+    drain();
+    at_once = true;
+    store_ret = -ENOSPC;
+    zd_media_power_cut(&media, &rules, &report);
+    store_ret = 0;
+    g_assert_cmpuint(report.buffered, ==, 1);
+    g_assert_cmpuint(report.lost, ==, 0);
+    g_assert_cmpuint(report.lost_acknowledged, ==, 0);
+    teardown();
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cut/histories", test_histories);
     g_test_add_func("/cut/race", test_race);
+    g_test_add_func("/cut/image-fails", test_image_fails);
     g_test_add_func("/cut/trims", test_trims);
     g_test_add_func("/cut/slow-write", test_slow_write);
     g_test_add_func("/cut/large-writes", test_large_writes);

@@ -286,9 +286,17 @@ static void decide(Cut *cut)
 
 /* And so it is */
 
+typedef struct Wait {
+    bool done;
+    int ret;
+} Wait;
+
 static void stop_waiting(void *opaque, int ret)
 {
-    *(bool *)opaque = true;
+    Wait *wait = opaque;
+
+    wait->done = true;
+    wait->ret = ret;
 }
 
 /* The sectors of its page that the write of @v covers. */
@@ -303,23 +311,27 @@ static uint64_t end_sector(const Version *v)
                (v->page + 1) * PAGE_SECTORS);
 }
 
-/* Put back what stood at the sectors of @v's page before its write. */
-static void undo(Cut *cut, const Version *v)
+/*
+ * Put back what stood at the sectors of @v's page before its write.  False when
+ * the image cannot be written: then the version survives, as it might have.
+ */
+static bool undo(Cut *cut, const Version *v)
 {
     ZdMedia *media = cut->media;
     ZdWrite *w = v->write;
     uint64_t first = first_sector(v);
     uint64_t end = end_sector(v);
     ZdStoreOp op = { .done = stop_waiting, .quiet = true };
-    bool done = false;
+    Wait wait = { 0 };
     QEMUIOVector iov;
 
-    op.opaque = &done;
+    op.opaque = &wait;
     qemu_iovec_init_buf(&iov, w->old + (first - w->lba) * ZD_SECTOR_SIZE,
                         (end - first) * ZD_SECTOR_SIZE);
     zd_store_write(media->store, media->member, first * ZD_SECTOR_SIZE, &iov,
                    false, &op);
-    AIO_WAIT_WHILE_UNLOCKED(NULL, !done);
+    AIO_WAIT_WHILE_UNLOCKED(NULL, !wait.done);
+    return wait.ret == 0;
 }
 
 /*
@@ -342,10 +354,9 @@ static void apply(Cut *cut)
             /* what it did not write is where it was */
             cut->report->unreadable++;
             zd_bad_add(risk, first_sector(v), end_sector(v));
-        } else if (v->fate == LOST && v->write->old) {
+        } else if (v->fate == LOST && v->write->old && undo(cut, v)) {
             cut->report->lost++;
             cut->report->lost_acknowledged += v->write->acked;
-            undo(cut, v);
             continue;
         }
         g_hash_table_add(ended, key);
