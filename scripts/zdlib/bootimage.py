@@ -11,8 +11,10 @@ small root file system.
 """
 
 import hashlib
+import os
 import random
 import shutil
+import stat
 import struct
 import uuid
 import zlib
@@ -173,18 +175,25 @@ def _mkinitramfs_root(folder, stock):
 def _make_initrd(stock, folder):
     """The initramfs as update-initramfs makes it on a Debian system.
 
-    In namespaces of its own, so that it takes no root rights.
+    Root needs nothing but chroot for it, which also works where namespaces
+    are not to be had (in a container, in another chroot); anybody else is
+    root in namespaces of his own.
     """
     fsys.need_space(folder, INITRAMFS_MIB, "an initramfs")
     root = folder / "root"
     root.mkdir()
     _mkinitramfs_root(root, stock)
-    script = (f"mount -t proc proc '{root}/proc' && "
-              f"mount --rbind /dev '{root}/dev' && "
-              f"exec chroot '{root}' /usr/bin/env -i {INITRAMFS_ENVIRONMENT} "
+    script = (f"exec chroot '{root}' /usr/bin/env -i {INITRAMFS_ENVIRONMENT} "
               f"mkinitramfs -o /tmp/initrd {stock.release}")
-    ui.run(["unshare", "--map-root-user", "--mount", "--pid", "--fork",
-            "--kill-child", "sh", "-c", script], "boot-initramfs")
+    words = ["sh", "-c", script]
+    if os.geteuid() == 0:
+        os.mknod(root / "dev/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    else:
+        words = ["unshare", "--map-root-user", "--mount", "--pid", "--fork",
+                 "--kill-child", "sh", "-c",
+                 f"mount -t proc proc '{root}/proc' && "
+                 f"mount --rbind /dev '{root}/dev' && {script}"]
+    ui.run(words, "boot-initramfs")
     (root / "tmp/initrd").rename(folder / "initrd")
     ui.run(["rm", "-rf", root], "boot-clean")
 
