@@ -575,11 +575,55 @@ static void test_image_fails(void)
     teardown();
 }
 
+/*
+ * At random, a torn program takes no older data along: the map still names
+ * their place.  A page that held nothing may be unreadable.
+ */
+static void test_torn_over_data(void)
+{
+    unsigned unreadable[2] = { 0 };
+
+    setup();
+    at_once = true;
+    for (unsigned i = 0; i < 400; i++) {
+        ZdCutRules rules = { .loss = ZD_LOSS_RANDOM };
+        ZdFlashActivity activity;
+        ZdCutReport report;
+        bool over = i & 1;
+        uint64_t first;
+
+        memset(disk, over ? 0x5a : 0, 4096);
+        memset(memory, 0xa0, 4096);
+        slot[0].req->sg.sg[0].len = slot[0].req->sg.size = 4096;
+        slot[0].op = &history.op[0];
+        slot[0].busy = true;
+        zd_media_write(&media, slot[0].req, 0, 8, false, on_done);
+        drain();
+        slot[0].op = NULL;
+        slot[0].covers = 0;
+        slot[0].busy = true;
+        zd_media_flush(&media, slot[0].req, on_done);
+        zd_flash_activity(media.flash, &activity);
+        turn_clock((activity.program_start + activity.program_end) / 2 -
+                   now_ns);
+        zd_media_cancel(&media, slot[0].req);
+        slot[0].busy = false;
+        zd_media_power_cut(&media, &rules, &report);
+        g_assert_cmpuint(report.programming, ==, 1);
+        unreadable[over] += zd_bad_find(&media.risk, 0, 8, &first);
+        zd_bad_clear(&media.risk, 0, 8);
+    }
+    g_assert_cmpuint(unreadable[0], >, 20);
+    g_assert_cmpuint(unreadable[1], ==, 0);
+    teardown();
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/cut/histories", test_histories);
     g_test_add_func("/cut/race", test_race);
+    g_test_add_func("/cut/torn-over-data", test_torn_over_data);
     g_test_add_func("/cut/image-fails", test_image_fails);
     g_test_add_func("/cut/trims", test_trims);
     g_test_add_func("/cut/slow-write", test_slow_write);

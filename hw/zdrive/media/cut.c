@@ -15,6 +15,7 @@
  * lost with loss=random are assumed.
  */
 #include "qemu/osdep.h"
+#include "qemu/cutils.h"
 #include "block/aio-wait.h"
 #include "internal.h"
 
@@ -173,6 +174,43 @@ static void save_by_capacitor(Cut *cut)
     }
 }
 
+static uint64_t first_sector(const Version *v)
+{
+    return MAX(v->write->lba, v->page * PAGE_SECTORS);
+}
+
+static uint64_t end_sector(const Version *v)
+{
+    return MIN(v->write->lba + v->write->sectors,
+               (v->page + 1) * PAGE_SECTORS);
+}
+
+/*
+ * The map is changed when a program has ended, so a page that had data before
+ * is found where they are: torn, it is as it was.  File systems write over
+ * their superblocks and rely on that.
+ */
+static bool had_data(const Version *v)
+{
+    const ZdWrite *w = v->write;
+    uint64_t at = first_sector(v) - w->lba;
+
+    return w->old && !buffer_is_zero(w->old + at * ZD_SECTOR_SIZE,
+                                     (end_sector(v) - first_sector(v)) *
+                                     ZD_SECTOR_SIZE);
+}
+
+static void spare_old_data(Cut *cut)
+{
+    for (unsigned i = 0; i < cut->versions->len; i++) {
+        Version *v = version(cut, i);
+
+        if (v->fate == UNREADABLE && had_data(v)) {
+            v->fate = LOST;
+        }
+    }
+}
+
 static void lose_all(Cut *cut)
 {
     for (unsigned i = 0; i < cut->versions->len; i++) {
@@ -259,6 +297,7 @@ static void lose_random(Cut *cut)
             tear(cut, v->program);
         }
     }
+    spare_old_data(cut);
 }
 
 static void lose_none(Cut *cut)
@@ -300,17 +339,6 @@ static void stop_waiting(void *opaque, int ret)
 }
 
 /* The sectors of its page that the write of @v covers. */
-static uint64_t first_sector(const Version *v)
-{
-    return MAX(v->write->lba, v->page * PAGE_SECTORS);
-}
-
-static uint64_t end_sector(const Version *v)
-{
-    return MIN(v->write->lba + v->write->sectors,
-               (v->page + 1) * PAGE_SECTORS);
-}
-
 /*
  * Put back what stood at the sectors of @v's page before its write.  False when
  * the image cannot be written: then the version survives, as it might have.
