@@ -9,13 +9,10 @@
 
 #include "hw/zdrive/catalog.h"
 
-/* Sebastiano Vigna's splitmix64 (public domain), one step from state @x. */
+/* One step from state @x. */
 static uint64_t splitmix64(uint64_t x)
 {
-    x += 0x9e3779b97f4a7c15ULL;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
+    return zd_flash_random(&x);
 }
 
 /* One step is a bijection, so different (seed, word) give different values. */

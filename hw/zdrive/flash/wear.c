@@ -13,14 +13,9 @@
 #define THROTTLE_CREDIT     50      /* of the life: 2 % */
 #define YEAR_NS             (365ull * 86400 * 1000000000)
 
-/* Sebastiano Vigna's splitmix64 (public domain). */
 static uint64_t wear_random(ZdFlash *f)
 {
-    uint64_t x = f->random += 0x9e3779b97f4a7c15ULL;
-
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
+    return zd_flash_random(&f->random);
 }
 
 /* Data that was collected is likely to stay: it goes to the oldest blocks. */

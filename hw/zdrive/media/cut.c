@@ -53,14 +53,9 @@ typedef struct Cut {
     GArray *versions;           /* not safe, in order of their coming */
 } Cut;
 
-/* Sebastiano Vigna's splitmix64 (public domain). */
 static uint64_t cut_random(ZdMedia *media)
 {
-    uint64_t x = media->random += 0x9e3779b97f4a7c15ULL;
-
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
+    return zd_flash_random(&media->random);
 }
 
 void zd_media_reseed(ZdMedia *media, uint64_t seed)

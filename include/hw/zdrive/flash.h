@@ -109,6 +109,16 @@ typedef struct ZdFlashOptions {
     uint32_t spare_ppm;             /* (T - U) / U, instead of raw_ppm */
 } ZdFlashOptions;
 
+/* The next number: Sebastiano Vigna's splitmix64 (public domain). */
+static inline uint64_t zd_flash_random(uint64_t *state)
+{
+    uint64_t x = *state += 0x9e3779b97f4a7c15ULL;
+
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+}
+
 typedef struct ZdFlash ZdFlash;
 typedef struct ZdFlashCard ZdFlashCard;
 
