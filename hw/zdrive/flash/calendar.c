@@ -34,19 +34,31 @@ void zd_calendar_free(ZdCalendar *c)
     c->used = NULL;
 }
 
+static void calendar_clear(ZdCalendar *c, uint32_t first, uint32_t end)
+{
+    if (first < end) {
+        memset(c->used + first, 0, (end - first) * sizeof(*c->used));
+    }
+}
+
 /* Slots up to @slot come into use. */
 static void calendar_reach(ZdCalendar *c, int64_t slot)
 {
-    uint32_t mask = c->slots - 1;
+    const uint32_t mask = c->slots - 1;
+    uint32_t first = c->head & mask, last = slot & mask;
 
     if (slot - c->head >= c->slots) {
-        memset(c->used, 0, c->slots * sizeof(*c->used));
-        c->head = slot + 1;
-        return;
+        first = 0;
+        last = mask;
     }
-    for (; c->head <= slot; c->head++) {
-        c->used[c->head & mask] = (ZdSlot) { 0 };
+    if (first > last) {
+        calendar_clear(c, first, c->slots);
+        first = 0;
     }
+    calendar_clear(c, first, last);
+    /* nearly always the only one, and read at once: no call of memset() */
+    c->used[last] = (ZdSlot) { 0 };
+    c->head = slot + 1;
 }
 
 int64_t zd_calendar_search(ZdCalendar *c, int64_t t, int64_t amount)

@@ -14,8 +14,14 @@
 #define MIN_ROWS            8       /* pages per block of a scaled-down SSD */
 #define WANTED_SUPERBLOCKS  1024
 #define MIN_SPARE           8       /* superblocks */
-/* A log is rewritten when less than half of it is current. */
-#define COMPACT_FROM        64
+/*
+ * A log is rewritten when all of them take much memory and less than a quarter
+ * of it is current; if they take so much that a page, with its 4 bytes in the
+ * map, comes near the 8 that it may have, when less than half of it is.
+ */
+#define COMPACT_FROM        64      /* entries */
+#define LOG_BYTES           (16 * 1024)
+#define LOG_PAGES_BYTES     7       /* and for each two pages that are stored */
 
 uint32_t zd_flash_dies(const ZdFlashParams *p, uint64_t sectors)
 {
@@ -85,6 +91,12 @@ bool zd_ftl_init(ZdFlash *f, const ZdFlashOptions *options)
     return true;
 }
 
+static void ftl_forget(ZdFlash *f, ZdSuperblock *sb)
+{
+    f->log_bytes -= sb->log.bytes;
+    zd_log_free(&sb->log);
+}
+
 static void stream_reset(ZdStream *s)
 {
     g_free(s->pages);
@@ -102,7 +114,7 @@ void zd_ftl_fresh(ZdFlash *f)
     for (uint32_t i = 1; i < f->superblocks; i++) {
         ZdSuperblock *sb = &f->sb[i];
 
-        zd_log_free(&sb->log);
+        ftl_forget(f, sb);
         sb->valid = sb->live = 0;
         if (sb->state != ZD_SB_DEAD) {
             sb->state = ZD_SB_FREE;
@@ -159,9 +171,21 @@ static void ftl_compact(ZdFlash *f, uint32_t number)
             zd_log_append(&log, &room, &last, page);
         }
     }
-    log.data = g_realloc(log.data, MAX(log.bytes, 1));
-    zd_log_free(&sb->log);
+    zd_log_trim(&log);
+    ftl_forget(f, sb);
     sb->log = log;
+    f->log_bytes += log.bytes;
+}
+
+static bool ftl_crowded(const ZdFlash *f, const ZdSuperblock *sb)
+{
+    uint64_t limit = LOG_BYTES + f->map.mapped * LOG_PAGES_BYTES / 2;
+
+    if (sb->live * 4 < sb->log.count) {
+        limit -= limit / 4;
+    }
+    return f->log_bytes > limit && sb->log.count > COMPACT_FROM &&
+           sb->state == ZD_SB_CLOSED;
 }
 
 /* The page at @entry is stale. */
@@ -175,8 +199,7 @@ static void ftl_drop(ZdFlash *f, uint32_t entry)
     }
     sb->valid -= f->class_bytes[zd_entry_class(entry)];
     sb->live--;
-    if (sb->live * 2 < sb->log.count && sb->state == ZD_SB_CLOSED &&
-        sb->log.count > COMPACT_FROM) {
+    if (sb->live * 2 < sb->log.count && ftl_crowded(f, sb)) {
         ftl_compact(f, number);
     }
 }
@@ -188,6 +211,7 @@ static void ftl_close(ZdFlash *f, ZdStream *s)
     ZdSuperblock *sb = &f->sb[s->sb];
 
     zd_log_build(&sb->log, s->pages, s->count);
+    f->log_bytes += sb->log.bytes;
     sb->state = ZD_SB_CLOSED;
     s->sb = 0;
     s->count = 0;
@@ -216,7 +240,7 @@ void zd_ftl_release(ZdFlash *f, uint32_t number)
 {
     ZdSuperblock *sb = &f->sb[number];
 
-    zd_log_free(&sb->log);
+    ftl_forget(f, sb);
     sb->state = ZD_SB_FREE;
     sb->fresh = false;
     f->free++;

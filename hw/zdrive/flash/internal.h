@@ -199,7 +199,7 @@ void zd_map_recount(ZdMap *m, uint32_t leaf);
 /* log.c: which pages a superblock holds. */
 
 typedef struct ZdLog {
-    uint8_t *data;              /* ascending pages as variable-size gaps */
+    uint8_t *data;              /* ascending pages as gaps, one more byte */
     uint32_t bytes;
     uint32_t count;
 } ZdLog;
@@ -213,6 +213,8 @@ typedef struct ZdLogReader {
 void zd_log_build(ZdLog *log, uint32_t *pages, uint32_t count);
 /* For ascending pages one by one; @room is what @data can hold. */
 void zd_log_append(ZdLog *log, uint32_t *room, uint32_t *last, uint32_t page);
+/* Give back the memory that nothing was appended to. */
+void zd_log_trim(ZdLog *log);
 void zd_log_free(ZdLog *log);
 void zd_log_begin(ZdLogReader *r, const ZdLog *log);
 bool zd_log_next(ZdLogReader *r, uint32_t *page);
@@ -347,6 +349,7 @@ struct ZdFlash {
     /* translation */
     ZdMap map;
     ZdSuperblock *sb;
+    uint64_t log_bytes;         /* of all superblocks */
     ZdStream host, moved;
     uint32_t free;
     ZdCollector gc;

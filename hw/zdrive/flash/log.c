@@ -12,37 +12,50 @@
 
 #include "internal.h"
 
+#define LONG_GAP        (1u << 14)  /* more than two bytes */
 #define RADIX_BITS      9
 #define RADIX_SIZE      (1u << RADIX_BITS)
 #define RADIX_PASSES    3           /* 27 bits: 512 GiB */
 
+static inline uint32_t log_digit(uint32_t page, unsigned pass)
+{
+    return page >> pass * RADIX_BITS & (RADIX_SIZE - 1);
+}
+
 static void log_sort(uint32_t *pages, uint32_t count)
 {
+    uint32_t at[RADIX_PASSES][RADIX_SIZE] = { 0 };
     uint32_t *other = g_new(uint32_t, count);
     uint32_t *from = pages, *to = other;
 
+    for (uint32_t i = 0; i < count; i++) {
+        for (unsigned pass = 0; pass < RADIX_PASSES; pass++) {
+            at[pass][log_digit(pages[i], pass)]++;
+        }
+    }
     for (unsigned pass = 0; pass < RADIX_PASSES; pass++) {
-        unsigned shift = pass * RADIX_BITS;
-        uint32_t at[RADIX_SIZE] = { 0 };
         uint32_t sum = 0;
         uint32_t *swap = from;
 
-        for (uint32_t i = 0; i < count; i++) {
-            at[from[i] >> shift & (RADIX_SIZE - 1)]++;
+        if (at[pass][log_digit(pages[0], pass)] == count) {
+            /* all have the same digit, as the high ones of a small span */
+            continue;
         }
         for (unsigned i = 0; i < RADIX_SIZE; i++) {
-            uint32_t n = at[i];
+            uint32_t n = at[pass][i];
 
-            at[i] = sum;
+            at[pass][i] = sum;
             sum += n;
         }
         for (uint32_t i = 0; i < count; i++) {
-            to[at[from[i] >> shift & (RADIX_SIZE - 1)]++] = from[i];
+            to[at[pass][log_digit(from[i], pass)]++] = from[i];
         }
         from = to;
         to = swap;
     }
-    memcpy(pages, from, count * sizeof(*pages));
+    if (from != pages) {
+        memcpy(pages, from, count * sizeof(*pages));
+    }
     g_free(other);
 }
 
@@ -54,10 +67,19 @@ void zd_log_append(ZdLog *log, uint32_t *room, uint32_t *last, uint32_t page)
         *room += *room / 8 + 64;
         log->data = g_realloc(log->data, *room);
     }
-    for (; gap >= 0x80; gap >>= 7) {
-        log->data[log->bytes++] = gap | 0x80;
+    if (gap < LONG_GAP) {
+        /* which of both lengths it has no processor can foretell */
+        uint32_t more = gap >= 0x80;
+
+        log->data[log->bytes] = gap | more << 7;
+        log->data[log->bytes + 1] = gap >> 7;
+        log->bytes += 1 + more;
+    } else {
+        for (; gap >= 0x80; gap >>= 7) {
+            log->data[log->bytes++] = gap | 0x80;
+        }
+        log->data[log->bytes++] = gap;
     }
-    log->data[log->bytes++] = gap;
     log->count++;
     *last = page;
 }
@@ -77,7 +99,12 @@ void zd_log_build(ZdLog *log, uint32_t *pages, uint32_t count)
             zd_log_append(log, &room, &last, pages[i]);
         }
     }
-    log->data = g_realloc(log->data, log->bytes);
+    zd_log_trim(log);
+}
+
+void zd_log_trim(ZdLog *log)
+{
+    log->data = g_realloc(log->data, log->bytes + 1);
 }
 
 void zd_log_free(ZdLog *log)
@@ -95,17 +122,23 @@ void zd_log_begin(ZdLogReader *r, const ZdLog *log)
 
 bool zd_log_next(ZdLogReader *r, uint32_t *page)
 {
-    uint32_t gap = 0;
-    unsigned shift = 0;
+    uint32_t gap, more;
 
     if (r->at == r->end) {
         return false;
     }
-    while (*r->at & 0x80) {
-        gap |= (uint32_t)(*r->at++ & 0x7f) << shift;
-        shift += 7;
+    more = r->at[0] >> 7;
+    gap = (r->at[0] & 0x7f) | (r->at[1] & (0x7f & -more)) << 7;
+    if (r->at[1] & (more << 7)) {
+        unsigned shift = 14;
+
+        for (r->at += 2; *r->at & 0x80; shift += 7) {
+            gap |= (uint32_t)(*r->at++ & 0x7f) << shift;
+        }
+        gap |= (uint32_t)*r->at++ << shift;
+    } else {
+        r->at += 1 + more;
     }
-    gap |= (uint32_t)*r->at++ << shift;
     *page = r->page += gap;
     return true;
 }

@@ -458,8 +458,8 @@ static bool rebuild(ZdFlash *f)
             return false;
         }
         if (f->sb[i].log.data) {
-            f->sb[i].log.data = g_realloc(f->sb[i].log.data,
-                                          f->sb[i].log.bytes);
+            zd_log_trim(&f->sb[i].log);
+            f->log_bytes += f->sb[i].log.bytes;
         }
     }
     return true;

@@ -72,9 +72,7 @@ static uint64_t flash_memory(const ZdFlash *f)
     bytes += f->map.leaves * (sizeof(*f->map.leaf) + sizeof(*f->map.breaks));
     bytes += (uint64_t)f->map.touched * ZD_LEAF_PAGES * sizeof(uint32_t);
     bytes += f->superblocks * sizeof(*f->sb);
-    for (uint32_t i = 1; i < f->superblocks; i++) {
-        bytes += f->sb[i].log.bytes;
-    }
+    bytes += f->log_bytes;
     bytes += (f->host.room + f->moved.room) * sizeof(uint32_t);
     bytes += f->link.slots * sizeof(ZdSlot);
     bytes += f->nand.channels * f->nand.channel[0].slots * sizeof(ZdSlot);
