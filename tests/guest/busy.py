@@ -35,6 +35,15 @@ for name in {names}; do
           [ $((reads + writes)) -gt 0 ]; do :; done
 done
 """
+# Each SSD has answered many requests more than it had.
+GOES_ON = """
+answered() {{ read -r reads x x x writes x </sys/block/$1/stat
+              echo $((reads + writes)); }}
+for name in {names}; do
+    enough=$(($(answered $name) + 100))
+    until [ $(answered $name) -gt $enough ]; do sleep 0.1; done
+done
+"""
 STOP = """
 kill -INT $(cat /tmp/load.pid) || :
 while kill -0 $(cat /tmp/load.pid) 2>/dev/null; do sleep 0.1; done
@@ -88,6 +97,11 @@ class Machine:
             self.names, "--rw=randrw", "--bs=4k", "--time_based",
             "--runtime=600", f"--offset={WRITTEN}", "--size=16M")))
         self.guest.run(IN_FLIGHT.format(names=" ".join(self.names)),
+                       timeout=PATIENCE)
+
+    def goes_on(self):
+        """Wait until the load has gone on on every SSD."""
+        self.guest.run(GOES_ON.format(names=" ".join(self.names)),
                        timeout=PATIENCE)
 
     def unload(self):

@@ -47,7 +47,7 @@ def of_phys(machine):
     for attribute in ("link_reset", "hard_reset"):
         machine.load()
         machine.guest.run(phy(PHY, attribute, 1), timeout=PATIENCE)
-        machine.guest.run("sleep 8")
+        machine.goes_on()
         out = machine.unload()
         report.ok(f"{attribute}: no program gets an error",
                   out.count('"error" : 0') == SSDS, out[-2000:])
