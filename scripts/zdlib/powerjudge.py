@@ -6,8 +6,9 @@ versions: the last one that was durable, or one that came after it.  The guest
 tells which steps were made durable; it cannot have gone further than to the
 next step that would have had to tell.
 
-What fio has written is verified by fio itself, as far as its verify state says that
-it had come; there the judge only tells what must not be lost from what may be.
+What fio has written is verified by fio itself, as far as its verify state says
+that it had come; there the judge only tells what must not be lost from what may
+be.
 """
 
 import base64

@@ -36,8 +36,8 @@ something durable was lost.
 EXAMPLES = """\
 workloads:
   raw            every SSD by itself, without a file system; FDATASYNC
-  fio            so, too, but fio with verify=crc32c; its trigger saves the verify
-                 state before the cut; O_DSYNC on every second SSD
+  fio            so, too, but fio with verify=crc32c; its trigger saves the
+                 verify state before the cut; O_DSYNC on every second SSD
   ext4 xfs btrfs files that are replaced and files that are written over, with
                  fsync, on the RAID-0 of all SSDs; fsck after each cycle
   sqlite         transactions of SQLite on ext4 with synchronous=extra, and its
