@@ -9,13 +9,19 @@ sees then depends on the host only where QEMU's main loop takes part: virtio
 disks and ports do.  So the guest's tools are persistent memory, its job comes
 from fw_cfg, and what it says goes to the serial console: all three are served
 within the instruction that asks.
+
+    with icount.Machine("name", devices, job) as machine:
+        machine.wait("ready")
+
+is one that can also be saved, loaded and reset.
 """
 
 import json
 import re
 import subprocess
+import time
 
-from zdlib import fsys, image, kernel, vm
+from zdlib import fsys, image, kernel, qmp, vm
 
 # A guest of one CPU: with two, QEMU 7.2 stands still under icount.
 TCG = ("-accel", "tcg,thread=single", "-cpu", "max,la57=off,erms=off")
@@ -47,7 +53,7 @@ def command(folder, devices, shift=0):
         "-icount", f"shift={shift},sleep=off,align=off", "-seed", "1",
         "-rtc", "base=2024-01-01,clock=vm",
         *vm.plugin(), *vm.linux(stock.vmlinuz, images.initrd, APPEND),
-        "-no-reboot", *_memory(images),
+        *_memory(images),
         "-fw_cfg", f"name=opt/zdrive/job,file={folder}/job",
         "-chardev", f"file,id=console,path={folder}/console",
         "-serial", "chardev:console", *devices]
@@ -61,7 +67,7 @@ def run(name, devices, job, shift=0, timeout=TIMEOUT):
     folder = fsys.folder(vm.VMS / name)
     (folder / "job").write_text(job, encoding="utf-8")
     (folder / "console").unlink(missing_ok=True)
-    words = command(folder, devices, shift)
+    words = [*command(folder, devices, shift), "-no-reboot"]
     (folder / "command").write_text(subprocess.list2cmdline(words))
     with open(folder / "messages", "w", encoding="utf-8") as messages:
         try:
@@ -81,6 +87,67 @@ def run(name, devices, job, shift=0, timeout=TIMEOUT):
                         *text.splitlines()[-vm.CONSOLE_LINES:],
                         f"-- {folder}/messages --", *said.splitlines()])
     return text
+
+
+class Machine:
+    """QEMU under control, with the bash script @job that its guest runs after
+    each boot.
+    """
+
+    def __init__(self, name, devices, job):
+        self._folder = fsys.folder(vm.VMS / name)
+        (self._folder / "job").write_text(job, encoding="utf-8")
+        for file in ("console", "messages"):
+            (self._folder / file).unlink(missing_ok=True)
+        self._process, monitor = vm.launch(
+            self._folder, [*command(self._folder, devices), "-mon",
+                           "chardev=qmp,mode=control"], "qmp")
+        self.qmp = qmp.Qmp(monitor)
+        self._seen = 0
+
+    def __enter__(self):
+        try:
+            self.qmp.greet(vm.EXIT_TIMEOUT)
+            # the tools: they cannot be written, nor loaded then
+            self.qmp.ask("migrate-set-capabilities", capabilities=[
+                {"capability": "x-ignore-shared", "state": True}])
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+
+    @property
+    def console(self):
+        """What the guest has said since it was loaded."""
+        file = self._folder / "console"
+        return file.read_bytes()[self._seen:].decode(errors="replace") \
+            if file.exists() else ""
+
+    def wait(self, text, timeout=TIMEOUT):
+        """Until the guest has said a line that begins with @text."""
+        deadline = time.monotonic() + timeout
+        while f"\n{text}" not in self.console:
+            if self._process.poll() is not None or \
+               time.monotonic() > deadline:
+                raise vm.Error(f"the guest does not say {text}", [
+                    *self.console.splitlines()[-vm.CONSOLE_LINES:],
+                    (self._folder / "messages").read_text(errors="replace")])
+            time.sleep(vm.POLL)
+
+    def save(self, node):
+        """Keep the machine and the qcow2 @node, with which it stops."""
+        self.qmp.ask("stop")
+        vm.snapshot(self.qmp, "save", node)
+
+    def load(self, node):
+        """Go back to that; the machine stands still."""
+        self.qmp.ask("stop")
+        vm.snapshot(self.qmp, "load", node)
+        self._seen += len(self.console.encode())
 
 
 def fio(console):

@@ -16,7 +16,9 @@ import time
 
 from zdlib import build, fsys, powerguest, powerjudge, run, table, ui, vm
 
-WORKLOADS = ("raw", "ext4", "xfs", "btrfs", "sqlite")
+WORKLOADS = ("raw", "fio", "ext4", "xfs", "btrfs", "sqlite")
+# Those without a file system.
+BARE = ("raw", "fio")
 MODELS = {"cm88": 8, "rm88": 8, "cm84": 4, "rm84": 4}
 LOSSES = ("random", "none", "all", "adversarial")
 # Charge with which the capacitors save all (ZD_CAPACITOR_RESERVE).
@@ -34,6 +36,8 @@ something durable was lost.
 EXAMPLES = """\
 workloads:
   raw            every SSD by itself, without a file system; FDATASYNC
+  fio            so, too, but fio with verify=crc32c; its trigger saves the
+                 verify state before the cut; O_DSYNC on every second SSD
   ext4 xfs btrfs files that are replaced and files that are written over, with
                  fsync, on the RAID-0 of all SSDs; fsck after each cycle
   sqlite         transactions of SQLite on ext4 with synchronous=extra, and its
@@ -55,6 +59,14 @@ TRIGGERS = (
     ("flushes", "", 300),
     ("programs", "", 12),
     ("time", "ms", 2500),
+)
+# fio has stopped by then: as long as what it wrote last is not safe by itself.
+FIO_TRIGGERS = (
+    ("writes", "", 40),
+    ("commands", "", 80),
+    ("flushes", "", 40),
+    ("programs", "", 12),
+    ("time", "ms", 200),
 )
 
 Cycle = collections.namedtuple(
@@ -88,27 +100,17 @@ def add_parser(commands):
                         "(docs/faults.rst)")
     parser.add_argument("--broken", action="store_true",
                         help="a writer that says durable without fsync; "
+                        "fio without O_DSYNC; "
                         "SQLite with its default, synchronous=full")
     parser.set_defaults(main=main)
 
 
-def choose_cut(chance):
+def choose_cut(chance, triggers=TRIGGERS):
     """When the next cut comes."""
-    name, unit, most = chance.choice(TRIGGERS)
+    name, unit, most = chance.choice(triggers)
     ramp = chance.choice(("", "", "", " ramp=1ms"))
     return (f"{name}={chance.randint(1, most)}{unit} then=pause "
             f"seed={chance.getrandbits(32)}{ramp}")
-
-
-def _told(lines, marks):
-    """The last step of each stream that the guest has told of."""
-    told = {}
-    for line in lines:
-        mark, *numbers = line.split()
-        if mark in marks:
-            stream, step = map(int, numbers)
-            told[stream] = step
-    return told
 
 
 def _failures(lines):
@@ -122,19 +124,25 @@ def _sum(report, name):
     return sum(ssd[name] for ssd in report["ssds"])
 
 
+def _judge(args):
+    """Who knows what may be there after a cut."""
+    bare = args.workload in BARE
+    # no page cache is between the writer and the capacitors
+    every = (bare and args.model.startswith("rm") and
+             args.health >= ALL_SAVED)
+    if args.workload == "fio":
+        return powerjudge.FioJudge(every)
+    return powerjudge.Judge(
+        args.workload, MODELS[args.model] if bare else 1, every)
+
+
 class Loop:
     """One guest, its judge and the cycles that they have had."""
 
     def __init__(self, args, name="powerloop"):
         self.args = args
         self.cycles = []
-        raw = args.workload == "raw"
-        # no page cache is between the raw writer and the capacitors
-        every = (raw and args.model.startswith("rm") and
-                 args.health >= ALL_SAVED)
-        self._durable = "SW" if every else "S"
-        self._judge = powerjudge.Judge(
-            args.workload, MODELS[args.model] if raw else 1, every)
+        self._judge = _judge(args)
         self._guest = powerguest.Guest(name, args.model, args.health,
                                        args.loss)
 
@@ -153,17 +161,19 @@ class Loop:
         """Write, cut, start again, judge."""
         start = time.monotonic()
         chance = random.Random(f"{self.args.seed}/{number}")
-        cut = choose_cut(chance)
-        # some while the file system comes up, most while the writer works
-        early = chance.random() < 0.2
+        fio = self.args.workload == "fio"
+        cut = choose_cut(chance, FIO_TRIGGERS if fio else TRIGGERS)
+        # some while the file system comes up, most while the writer works;
+        # of fio nothing is known before
+        early = chance.random() < 0.2 and not fio
         order = {"kind": self.args.workload, "seed": number, "steps": STEPS,
                  "broken": self.args.broken}
         lines, report = self._guest.work(order, cut, early,
                                          self.args.faults)
-        told = _told(lines, self._durable)
-        result = self._guest.check(order)
+        told = self._judge.told(lines)
+        result = self._guest.check({**order, **self._judge.proof(lines)})
         violations, at_risk, lost, dead = self._judge.verdict(
-            number, told, _told(lines, "SW"), result.get("found", {}))
+            number, told, self._judge.written(lines), result.get("found", {}))
         problems = [result["failed"]] if "failed" in result else []
         problems += result.get("problems", [])
         if not self.args.faults:

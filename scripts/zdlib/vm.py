@@ -151,6 +151,23 @@ def launch(folder, command, *channels):
     return process, *(ours for ours, _ in pairs.values())
 
 
+def snapshot(monitor, what, node):
+    """Have the machine at @monitor save or load its state in the qcow2 @node;
+    of the disks only that one is part of it.
+    """
+    monitor.ask(f"snapshot-{what}", job_id=what, tag="zdrive", vmstate=node,
+                devices=[node])
+    while True:
+        monitor.event("JOB_STATUS_CHANGE", MOVE_TIMEOUT)
+        job, = monitor.ask("query-jobs")
+        if job["status"] == "concluded":
+            break
+    monitor.ask("job-dismiss", id=what)
+    monitor.forget("JOB_STATUS_CHANGE")
+    if "error" in job:
+        raise Error(f"snapshot-{what}: {job['error']}")
+
+
 #
 # The machine under control
 #
@@ -261,17 +278,10 @@ class Vm:
         self._snapshot("load", node)
 
     def _snapshot(self, what, node):
-        self.qmp.ask(f"snapshot-{what}", job_id=what, tag="zdrive",
-                     vmstate=node, devices=[node])
-        while True:
-            self.qmp.event("JOB_STATUS_CHANGE", MOVE_TIMEOUT)
-            job, = self.qmp.ask("query-jobs")
-            if job["status"] == "concluded":
-                break
-        self.qmp.ask("job-dismiss", id=what)
-        self.qmp.forget("JOB_STATUS_CHANGE")
-        if "error" in job:
-            raise self.error(f"snapshot-{what}: {job['error']}")
+        try:
+            snapshot(self.qmp, what, node)
+        except Error as err:
+            raise self.error(err) from None
 
     def _send_machine(self, monitor, uri):
         monitor.ask("migrate-set-parameters", max_bandwidth=1 << 30)

@@ -6,7 +6,9 @@ SSDs in it, and the image of a whole volume with its members.
 import collections
 import contextlib
 import hashlib
+import json
 import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -106,6 +108,21 @@ def sums(machine, devices):
     found = {path.removeprefix("/dev/"): total
              for total, path in map(str.split, out.splitlines())}
     return [found[device] for device in devices]
+
+
+@contextlib.contextmanager
+def qcow2(name, size):
+    """The block node @name, an image that keeps snapshots; gone after it."""
+    vm.VMS.mkdir(parents=True, exist_ok=True)
+    path = vm.VMS / f"{NAME}-{name}.qcow2"
+    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", path,
+                    str(size)], check=True)
+    try:
+        yield ["-blockdev", json.dumps({
+            "driver": "qcow2", "node-name": name,
+            "file": {"driver": "file", "filename": str(path)}})]
+    finally:
+        path.unlink()
 
 
 class Image:

@@ -2,6 +2,7 @@
 """The card in counted time: what a guest measures is the model, each time.
 
     icount.py same      all runs print the same, whatever the host does
+    icount.py cut       so is what a power cut takes, from one snapshot on
     icount.py speed     fio against the flash model alone: latency of one
                         command, and throughput over queue depth
 
@@ -9,6 +10,7 @@ One instruction is one nanosecond (shift=0): a processor of 1 GIPS.
 """
 
 import contextlib
+import re
 import subprocess
 import sys
 import threading
@@ -92,6 +94,91 @@ def same(report):
         for what, other in zip(("memory", "an image file"), others):
             report.ok(f"all of the console again, {what}, host busy",
                       other == first, *difference(first, other))
+
+
+#
+# cut
+#
+
+CARD_PATH = "/machine/peripheral/zd0"
+# The first boot marks the volume and writes until the cut; the boot after it
+# tells what is there, page by page where one cannot be read.  What SAFE says
+# was flushed.
+CUT = f"""
+volume
+if [ "$(head -c 5 /dev/md0)" = begun ]; then
+    for part in 1 2 3 4; do
+        {{ dd if=/dev/md0 bs=4k skip=$((part * 512)) count=512 iflag=direct \\
+            conv=noerror,sync status=none || true; }} | sha256sum |
+            sed "s/^/PART $part /"
+    done
+    echo "SAFE $(head -c 8192 /dev/md0 | tail -c 4096 | tr -d '\\0')"
+    echo DONE
+    sleep infinity
+fi
+echo begun | dd of=/dev/md0 bs=512 conv=sync oflag=direct,dsync status=none
+for turn in $(seq 1000); do
+    echo "TURN $turn"
+    {FIO} --filename=/dev/md0 --offset=2m --size=8m --ioengine=libaio \\
+        --iodepth=16 --name=cut --rw=randrw --rwmixread=20 --bsrange=4k-16k \\
+        --number_ios=400 --fsync=100 --randseed=$turn --refill_buffers
+    echo "$turn" | dd of=/dev/md0 bs=4k seek=1 conv=sync \\
+        oflag=direct,dsync status=none
+done
+"""
+# One after the other, from the same snapshot; then again.
+CUTS = ("writes=700 then=reset", "programs=90 ssd=2 then=reset")
+BOOTED = "Linux version"
+
+
+def get(machine, path, name):
+    """A property of the card or of an SSD."""
+    return machine.qmp.ask("qom-get", path=CARD_PATH + path, property=name)
+
+
+def replay(machine, cut):
+    """What is said until that cut, the cut's report, and what is left."""
+    machine.load("volume")
+    machine.qmp.ask("qom-set", path=CARD_PATH, property="power-cut", value=cut)
+    machine.qmp.ask("cont")
+    machine.wait("DONE")
+    before, _, after = machine.console.partition(BOOTED)
+    return {"said": before, "last-cut": get(machine, "", "last-cut"),
+            "left": re.findall(r"^(?:PART|SAFE) .*", after, re.MULTILINE),
+            "unreadable": [get(machine, f"/ssd{number}", "unreadable")
+                           for number in range(4)]}
+
+
+def cut(report):
+    """Saved, cut, loaded, cut elsewhere, loaded, both again."""
+    with guestlib.qcow2("volume", SIZE) as drive:
+        devices = [*drive, *vm.root_port(),
+                   *vm.card(model="cm84", drive="volume", **NO_ROM)]
+        with icount.Machine("icount-cut", devices, CUT) as machine:
+            machine.wait("TURN 2")
+            machine.save("volume")
+            first = [replay(machine, each) for each in CUTS]
+            again = [replay(machine, each) for each in CUTS]
+    for one in first:
+        begun = max(map(int, re.findall(r"TURN (\d+)", one["said"])),
+                    default=0)
+        safe = re.findall(r"SAFE (\d+)", "\n".join(one["left"]))
+        losses = [ssd["lost"] for ssd in one["last-cut"]["ssds"]]
+        report.note(f"{one['last-cut']['trigger']}: lost {losses}, "
+                    f"{one['unreadable']}", *one["left"])
+        report.ok(f"cut by {one['last-cut']['trigger']}: the guest was at "
+                  "work, and has found what is left", sum(losses) and
+                  begun and len(one["left"]) == 5, one["said"][-1000:])
+        report.ok(f"turn {begun} had begun, so {begun - 1} is there",
+                  safe in ([str(begun - 1)], [str(begun)]), safe)
+    for one, other in zip(first, again):
+        for what in one:
+            report.ok(f"again by {one['last-cut']['trigger']}: {what} as "
+                      "before, to the bit", one[what] == other[what],
+                      one[what], other[what])
+    for what in ("last-cut", "left"):
+        report.ok(f"another cut: {what} is something else",
+                  first[0][what] != first[1][what], first[0][what])
 
 
 #
@@ -250,4 +337,4 @@ def speed(report):
     check_depths(report, found)
 
 
-guestlib.run({"same": same, "speed": speed}[sys.argv[1]])
+guestlib.run({"same": same, "cut": cut, "speed": speed}[sys.argv[1]])

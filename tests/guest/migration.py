@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 
@@ -70,24 +69,9 @@ def moves(machine, pick):
 
 
 @contextlib.contextmanager
-def qcow2(name, size):
-    """A qcow2 image in the folder of this test, gone after it."""
-    vm.VMS.mkdir(parents=True, exist_ok=True)
-    path = vm.VMS / f"migration-{name}.qcow2"
-    subprocess.run(["qemu-img", "create", "-q", "-f", "qcow2", path,
-                    str(size)], check=True)
-    try:
-        yield ["-blockdev", json.dumps({
-            "driver": "qcow2", "node-name": name,
-            "file": {"driver": "file", "filename": str(path)}})]
-    finally:
-        path.unlink()
-
-
-@contextlib.contextmanager
 def on_qcow2():
     """SSDs on an image that keeps snapshots."""
-    with qcow2("volume", SSDS * MEMBER) as nodes:
+    with guestlib.qcow2("volume", SSDS * MEMBER) as nodes:
         yield [*nodes, *vm.root_port(),
                *vm.card(model="cm84", drive="volume")], None
 
@@ -95,7 +79,7 @@ def on_qcow2():
 @contextlib.contextmanager
 def in_memory():
     """SSDs in memory; the snapshots are on another disk."""
-    with qcow2("scratch", 1 << 20) as nodes:
+    with guestlib.qcow2("scratch", 1 << 20) as nodes:
         yield [*nodes, *vm.device("virtio-blk-pci", drive="scratch"),
                *vm.root_port(),
                *vm.card(model="cm84", size=SSDS * MEMBER)], None

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Power cuts while Debian's kernel works: what it was told to be durable is.
 
-    power.py ext4|xfs|btrfs|sqlite|raw CYCLES [MODEL]
-    power.py broken CYCLES          a writer without fsync is caught
+    power.py ext4|xfs|btrfs|sqlite|raw|fio CYCLES [MODEL]
+    power.py broken CYCLES [WORKLOAD [MODEL]]
+                                    a writer without fsync is caught, and no
+                                    capacitor that is empty helps it
     power.py faults CYCLES          cuts in the middle of other faults
     power.py hand                   off and on, and all SSDs are back
 """
@@ -53,14 +55,16 @@ def of_loop(report, workload, cycles, model="cm88"):
                   sum(cycle.told for cycle in loop.cycles) > int(cycles))
 
 
-def of_broken(report, cycles):
+def of_broken(report, cycles, workload="ext4", model="cm88"):
     """A writer that skips fsync is caught."""
-    args = arguments("ext4", int(cycles), broken=True)
-    with powerloop.Loop(args, "power-broken") as loop:
+    args = arguments(workload, int(cycles), model=model, health=0, broken=True)
+    with powerloop.Loop(args, f"power-broken-{workload}-{model}") as loop:
         while not loop.violations and len(loop.cycles) < int(cycles):
             loop.cycle(len(loop.cycles) + 1)
-        report.ok(f"without fsync: caught by cut {len(loop.cycles)} of at "
-                  f"most {cycles}", loop.violations)
+        show(report, loop)
+        report.ok(f"{workload} without fsync: caught by cut "
+                  f"{len(loop.cycles)} of at most {cycles}", loop.violations)
+        report.note(*wrong(loop))
 
 
 def of_faults(report, cycles):

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The judge of powerloop knows what may be there after a cut, and what not."""
 
+import base64
 import itertools
+import json
+import struct
 import sys
 
 from zdlib import powerjudge, tap
@@ -69,6 +72,54 @@ def capacitors(report, power):
                   bool(wrong) == safe_only, wrong)
 
 
+def fio_lines(power, begun, streams):
+    """What the guest says when fio had @begun that many writes on each SSD."""
+    state = bytearray(power.FIO_NUMBER + 100)
+    struct.pack_into("<Q", state, power.FIO_NUMBER, begun)
+    return ["FIO " + json.dumps([base64.b64encode(state).decode()] * streams)]
+
+
+def fio(report, power):
+    """What fio has verified: by SSD, with and without capacitors."""
+    lines = fio_lines(power, 8, 2)
+    right = {"checked": 8, "wrong": 0, "unreadable": 0, "first": None}
+    wrong = {"checked": 8, "wrong": 3, "unreadable": 1, "first": "4096"}
+    short = {**right, "checked": 6}
+
+    def verdict(*found, every=False):
+        judge = powerjudge.FioJudge(every)
+        return judge.verdict(SEED, judge.told(lines), judge.written(lines),
+                             {str(ssd): one for ssd, one in enumerate(found)})
+
+    judge = powerjudge.FioJudge()
+    report.ok("fio: the last write that has begun may not have ended",
+              judge.written(lines) == {0: 7, 1: 7}, judge.written(lines))
+    report.ok("fio: with O_DSYNC what has ended is durable",
+              judge.told(lines) == {0: 7}, judge.told(lines))
+    report.ok("fio: with capacitors all that has ended is",
+              powerjudge.FioJudge(True).told(lines) == {0: 7, 1: 7})
+    report.ok("fio: all may be there",
+              verdict(right, right) == ([], 8, 0, 0), verdict(right, right))
+    report.ok("fio: what was not durable may be lost",
+              verdict(right, wrong) == ([], 8, 3, 1), verdict(right, wrong))
+    for what, result, text in (
+            ("what was durable must not be lost", verdict(wrong, right),
+             "ssd0: 3 of 8 writes are lost, the first at byte 4096"),
+            ("with capacitors nothing must be lost",
+             verdict(right, wrong, every=True),
+             "ssd1: 3 of 8 writes are lost, the first at byte 4096"),
+            ("it must have looked at all", verdict(right, short),
+             "ssd1: 0 of 6 writes that fio has looked at are wrong, but 7 had "
+             "ended"),
+            ("it must have looked at every SSD", verdict(right),
+             "ssd1: 0 of 0 writes that fio has looked at are wrong, but 7 had "
+             "ended")):
+        report.ok(f"fio: {what}", result[0] == [text], result)
+    report.ok("fio: a cut before it has saved anything proves nothing",
+              judge.proof([]) == {"states": []} and
+              not judge.verdict(SEED, {}, judge.written([]), {})[0])
+
+
 def pages(report, power):
     """A stamp is known again, and nothing else is."""
     page = power.stamp(7, "x", 9)
@@ -87,6 +138,7 @@ def main():
     power = powerjudge.guest_program()
     pages(report, power)
     capacitors(report, power)
+    fio(report, power)
     for kind, streams in (("raw", 8), ("ext4", 1), ("sqlite", 1)):
         cases(report, power, kind, streams)
     return report.end()
