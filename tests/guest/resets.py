@@ -9,6 +9,7 @@ times.  No data is lost, and after each of them all SSDs are there and work.
 """
 
 import sys
+import time
 
 import busy
 import guestlib
@@ -17,6 +18,7 @@ from zdlib import vm
 
 TIMES = 20
 PHY = 2
+WOKEN = "ACPI: PM: Waking up from system sleep state S3"
 # A file system on the volume, with a file that is still written to.
 SUMS = "cd /mnt; find . -name '*.py' | sort | xargs sha256sum"
 FILES = f"""
@@ -93,17 +95,22 @@ def sleep(machine, what):
     """S3, and what has become of it after the next boot.
 
     mvsas knows nothing of it (no suspend, no resume) and finds a card that has
-    been reset, so its disks time out from then on.  The next boot has them all.
+    been reset, so its disks time out from then on, for which the kernel may
+    wait before anything else goes on.  The next boot has them all.
     """
-    machine.guest.start("echo mem >/sys/power/state")
-    machine.guest.qmp.event("SUSPEND", PATIENCE)
-    machine.guest.qmp.ask("system_wakeup")
-    machine.guest.finish("S3", PATIENCE)
+    guest = machine.guest
+    woken = guest.console.count(WOKEN)
+    guest.start("echo mem >/sys/power/state")
+    guest.qmp.event("SUSPEND", PATIENCE)
+    guest.qmp.ask("system_wakeup")
+    deadline = time.monotonic() + PATIENCE
+    while (guest.console.count(WOKEN) == woken and
+           time.monotonic() < deadline):
+        time.sleep(vm.POLL)
     machine.report.ok(f"{what}: the machine has slept",
-                      "ACPI: PM: Waking up from system sleep state S3"
-                      in machine.guest.run("dmesg"))
-    machine.guest.start("echo b >/proc/sysrq-trigger")
-    machine.guest.wait_ready()
+                      guest.console.count(WOKEN) > woken)
+    guest.qmp.ask("system_reset")
+    guest.wait_ready()
     machine.find(f"{what}: after the next boot")
 
 
