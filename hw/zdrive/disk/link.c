@@ -275,6 +275,15 @@ void zd_link_queue_resume(ZdLink *link)
     }
 }
 
+void zd_link_mistake(const ZdRequest *req, const char *what)
+{
+    ZdLink *link = req->link;
+
+    if (link->host_ops && link->host_ops->mistake) {
+        link->host_ops->mistake(link->host, link, req, what);
+    }
+}
+
 void zd_request_init(ZdRequest *req)
 {
     QEMUSGList sg = req->sg;
