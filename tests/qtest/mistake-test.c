@@ -701,7 +701,42 @@ static void test_deep_sleep(void)
     zt_quit(card);
 }
 
+/*
+ * QEMU has a line of its own for each access to no memory.  The card looks
+ * first when it knows that such addresses come.
+ */
+static void test_log_of_qemu(void)
+{
+    ZtCard *card = zt_boot_logged("");
+    ZtCore *core = &card->core[0];
+    g_autofree char *log = NULL;
+    unsigned i, n = 0;
+    char *at;
+
+    zt_core_write(core, MVS_RX_HI, 1);
+    zt_core_write(core, MVS_RX_FIS_HI, 1);
+    for (i = 0; i < 100; i++) {
+        ZtPrd prd = { cpu_to_le64(1ull << 32), cpu_to_le32(4096) };
+        ZtCmd cmd = zt_with_data(zt_ata(ATA_READ_DMA_EXT, 0, 8), 0, 4096);
+
+        cmd.prd = &prd;
+        cmd.prds = 1;
+        cmd.slot = i;
+        queue_and_ring(core, &cmd);
+    }
+    log = zt_log();
+    for (at = log; (at = strchr(at, '\n')); at++) {
+        n++;
+    }
+    g_assert_cmpint(n - zt_log_lines(""), <=, 2);
+    g_assert_cmpint(zt_log_lines("is not memory"), ==, 2);
+    g_assert_cmpint(zt_log_lines("a PRD points to no memory"), ==, 1);
+    assert_mended(core);
+    zt_quit(card);
+}
+
 static const ZtCase cases[] = {
+    { "log-of-qemu", test_log_of_qemu },
     { "none", test_none },
     { "again", test_again },
     { "deep-sleep", test_deep_sleep },

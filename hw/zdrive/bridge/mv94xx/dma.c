@@ -5,6 +5,7 @@
 
 void mv_dma_failed(MvBridge *b)
 {
+    b->dma_failed = true;
     if (!(pci_get_word(b->pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
         mv_guest_error(b, "DMA while bit 2 of the PCI command register (bus "
                        "master) is clear");
@@ -14,8 +15,13 @@ void mv_dma_failed(MvBridge *b)
 static MemTxResult dma(MvBridge *b, dma_addr_t addr, void *buf, size_t len,
                        DMADirection dir)
 {
-    MemTxResult res = pci_dma_rw(b->pci, addr, buf, len, dir, ZD_DMA_ATTRS);
+    MemTxResult res = MEMTX_ACCESS_ERROR;
 
+    if (likely(!b->dma_failed) ||
+        zd_dma_is_memory(pci_get_address_space(b->pci), addr, len,
+                         dir == DMA_DIRECTION_FROM_DEVICE)) {
+        res = pci_dma_rw(b->pci, addr, buf, len, dir, ZD_DMA_ATTRS);
+    }
     if (unlikely(res != MEMTX_OK)) {
         mv_dma_failed(b);
     }

@@ -70,6 +70,7 @@ void mv_guest_error_of(MvBridge *b, const char *kind, const char *fmt, ...)
 void mv_bridge_forget_mistakes(MvBridge *b)
 {
     b->mistakes = 0;
+    b->dma_failed = b->lines == MOST_LINES;
 }
 
 static void check_base(MvCore *core, const char *name, uint32_t lo)

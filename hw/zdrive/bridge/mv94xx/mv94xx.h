@@ -96,6 +96,7 @@ struct MvBridge {
     /* what was said of the driver since it was forgotten */
     const char *mistake[MV_MISTAKES];
     unsigned mistakes;
+    bool dma_failed;            /* look first whether an address is memory */
     unsigned lines;             /* of them, since the card was made */
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
