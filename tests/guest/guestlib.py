@@ -17,6 +17,8 @@ from zdlib import tap, ui, vm
 
 NAME = Path(sys.argv[0]).stem
 CHUNK = 64 << 10
+# What QEMU logs of a guest's errors, in the folder of the VM.
+MISTAKES = "guest-errors"
 
 # What libata, libsas, mvsas, sd and md say when something is not right.
 COMPLAINT = re.compile(
@@ -42,22 +44,24 @@ def run(body):
 
 @contextlib.contextmanager
 def guest(report, devices, variant="", errors_wanted=False, known=None,
-          **options):
+          mistakes=None, **options):
     """A booted VM, powered off when the test is done with it.
 
     By then nobody may have complained; a test that makes errors says so with
     @errors_wanted, and one that meets a fault of the stock kernel gives a
-    pattern for what is @known to be printed then.
+    pattern for what is @known to be printed then, or for what the card may
+    say of @mistakes of that kernel.
     """
     name = f"{NAME}-{variant}" if variant else NAME
-    with vm.Vm(name, devices, **options).boot() as machine:
+    told = ["-d", "guest_errors", "-D", vm.VMS / name / MISTAKES]
+    with vm.Vm(name, [*devices, *told], **options).boot() as machine:
         yield machine
         if not errors_wanted:
-            no_complaints(report, machine, known)
+            no_complaints(report, machine, known, mistakes)
         machine.power_off()
 
 
-def no_complaints(report, machine, known=None):
+def no_complaints(report, machine, known=None, mistakes=None):
     """Check what the guest's kernel and QEMU have said so far."""
     log = machine.run("dmesg")
     if known:
@@ -67,6 +71,12 @@ def no_complaints(report, machine, known=None):
     report.ok("the kernel has no complaint", log and not bad, *bad)
     messages = (machine.folder / "messages").read_text()
     report.ok("QEMU has no complaint", not messages, messages)
+    said = machine.folder / MISTAKES
+    if said.exists():
+        wrong = [line for line in said.read_text(errors="replace").splitlines()
+                 if line.startswith("zdrive ") and
+                 not (mistakes and re.search(mistakes, line))]
+        report.ok("the card finds no mistake in its driver", not wrong, *wrong)
 
 
 def members(machine):

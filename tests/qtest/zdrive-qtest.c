@@ -12,6 +12,9 @@
 /* No test needs long; this ends one that hangs together with its QEMU. */
 #define WATCHDOG_S      100
 
+/* In the test's folder. */
+#define LOG             "guest-errors.log"
+
 static char *tmp_dir;
 
 const char *zt_module(void)
@@ -128,6 +131,41 @@ ZtCard *zt_boot(const char *fmt, ...)
     va_end(ap);
     zt_map(card, ZT_DEVFN);
     return card;
+}
+
+ZtCard *zt_boot_logged(const char *props)
+{
+    g_autofree char *path = zt_tmp_file(LOG);
+    ZtCard *card;
+    unsigned c;
+
+    unlink(path);
+    card = zt_boot("-d guest_errors -D %s " ZT_CARD ",timing=off%s", path,
+                   props);
+    for (c = 0; c < MVS_CORES; c++) {
+        zt_core_start(&card->core[c]);
+    }
+    return card;
+}
+
+char *zt_log(void)
+{
+    g_autofree char *path = zt_tmp_file(LOG);
+    char *log = NULL;
+
+    return g_file_get_contents(path, &log, NULL, NULL) ? log : g_strdup("");
+}
+
+unsigned zt_log_lines(const char *text)
+{
+    g_autofree char *log = zt_log();
+    g_auto(GStrv) lines = g_strsplit(log, "\n", -1);
+    unsigned i, n = 0;
+
+    for (i = 0; lines[i]; i++) {
+        n += strstr(lines[i], "zdrive") && strstr(lines[i], text);
+    }
+    return n;
 }
 
 void zt_map(ZtCard *card, int devfn)

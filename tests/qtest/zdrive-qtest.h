@@ -86,6 +86,14 @@ typedef struct ZtCmd {
  */
 ZtCard *zt_boot(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
 ZtCard *zt_qemu(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
+/*
+ * zt_boot() of a card with timing=off and @props, with both cores started and
+ * with a log of what the driver does wrong.
+ */
+ZtCard *zt_boot_logged(const char *props);
+/* Its lines of the card with @text in them, and all that it holds. */
+unsigned zt_log_lines(const char *text);
+char *zt_log(void);
 /* Map the card at @devfn; bits 15:8 are the bus number. */
 void zt_map(ZtCard *card, int devfn);
 /* Reset of the whole machine; the card is mapped again. */

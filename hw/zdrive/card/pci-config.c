@@ -157,6 +157,11 @@ uint32_t zd_card_read_config(PCIDevice *pci, uint32_t addr, int len)
     return pci_default_read_config(pci, addr, len);
 }
 
+static bool is_master(PCIDevice *pci)
+{
+    return pci_get_word(pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER;
+}
+
 static unsigned power_state(PCIDevice *pci)
 {
     return pci_get_word(pci->config + CAP_PM + PCI_PM_CTRL) &
@@ -200,6 +205,7 @@ static void power_changed(PCIDevice *pci, unsigned before)
 void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
 {
     unsigned before = power_state(pci);
+    bool master = is_master(pci);
 
     if (ZDRIVE_R4(pci)->power.off) {
         return;
@@ -218,6 +224,10 @@ void zd_card_write_config(PCIDevice *pci, uint32_t addr, uint32_t val, int len)
     pcie_aer_write_config(pci, addr, val, len);
     if (ranges_overlap(addr, len, CAP_PM + PCI_PM_CTRL, 2)) {
         power_changed(pci, before);
+    }
+    if (is_master(pci) && !master) {
+        /* a driver begins: maybe one that was mended */
+        mv_bridge_forget_mistakes(&ZDRIVE_R4(pci)->bridge);
     }
 }
 

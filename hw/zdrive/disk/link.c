@@ -275,6 +275,15 @@ void zd_link_queue_resume(ZdLink *link)
     }
 }
 
+void zd_link_mistake(const ZdRequest *req, const char *what)
+{
+    ZdLink *link = req->link;
+
+    if (link->host_ops && link->host_ops->mistake) {
+        link->host_ops->mistake(link->host, link, req, what);
+    }
+}
+
 void zd_request_init(ZdRequest *req)
 {
     QEMUSGList sg = req->sg;
@@ -296,7 +305,9 @@ static bool zd_request_copy(ZdRequest *req, void *buf, uint32_t len,
     for (i = 0; len && i < sg->nsg; i++) {
         uint32_t n = MIN(len, sg->sg[i].len);
 
-        if (dma_memory_rw(sg->as, sg->sg[i].base, p, n, dir, ZD_DMA_ATTRS)
+        if (!zd_dma_is_memory(sg->as, sg->sg[i].base, n,
+                              dir == DMA_DIRECTION_FROM_DEVICE) ||
+            dma_memory_rw(sg->as, sg->sg[i].base, p, n, dir, ZD_DMA_ATTRS)
             != MEMTX_OK) {
             return false;
         }

@@ -33,6 +33,24 @@ static bool is_plain_memory(AddressSpace *as, dma_addr_t base, dma_addr_t *len,
     return memory_access_is_direct(mr, is_write);
 }
 
+bool zd_dma_is_memory(AddressSpace *as, dma_addr_t addr, dma_addr_t len,
+                      bool is_write)
+{
+    RCU_READ_LOCK_GUARD();
+    while (len) {
+        hwaddr xlat, part = len;
+        MemoryRegion *mr = address_space_translate(as, addr, &xlat, &part,
+                                                   is_write, ZD_DMA_ATTRS);
+
+        if (!memory_region_is_ram(mr)) {
+            return false;
+        }
+        addr += part;
+        len -= part;
+    }
+    return true;
+}
+
 /*
  * With icount the result must not depend on the order in which the host fills
  * overlapping entries.  Lists in ascending order, all that drivers make, are
@@ -154,6 +172,10 @@ static int copy_slowly(ZdRequest *req, uint8_t *buf)
     for (int i = 0; i < req->sg.nsg && left && res == MEMTX_OK; i++) {
         uint64_t len = MIN(req->sg.sg[i].len, left);
 
+        if (!zd_dma_is_memory(req->sg.as, req->sg.sg[i].base, len,
+                              op->to_guest)) {
+            return -EFAULT;
+        }
         res = dma_memory_rw(req->sg.as, req->sg.sg[i].base, buf, len,
                             direction(op), ZD_DMA_ATTRS);
         buf += len;

@@ -78,6 +78,12 @@ typedef struct ZdHostOps {
     void (*signed_in)(void *host, ZdLink *link);
     /* A frame arrived with a bad checksum, here or there. */
     void (*crc_error)(void *host, ZdLink *link);
+    /*
+     * @req is nothing that a driver should send.  @what, for a log of such
+     * things, is the same pointer each time.
+     */
+    void (*mistake)(void *host, ZdLink *link, const ZdRequest *req,
+                    const char *what);
 } ZdHostOps;
 
 /* Why nothing answers at the end of a link; each by itself is enough. */
@@ -143,6 +149,7 @@ void zd_link_queue_error(ZdRequest *failed, uint8_t status, uint8_t error);
 void zd_link_queue_resume(ZdLink *link);
 void zd_link_sign_in(ZdLink *link);
 void zd_link_crc_error(ZdLink *link);
+void zd_link_mistake(const ZdRequest *req, const char *what);
 
 /*
  * Migration.  When the machine stops, zd_link_settle() waits until the data of

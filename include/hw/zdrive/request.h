@@ -25,6 +25,13 @@
  */
 #define ZD_DMA_ATTRS        ((MemTxAttrs) { .memory = 1 })
 
+/*
+ * True when all of it is memory.  An access to anything else fails, too, but
+ * QEMU writes a line into its log of guest errors for each of them.
+ */
+bool zd_dma_is_memory(AddressSpace *as, dma_addr_t addr, dma_addr_t len,
+                      bool is_write);
+
 typedef struct ZdLink ZdLink;
 typedef struct ZdRequest ZdRequest;
 

@@ -9,22 +9,9 @@
  * follows, since drivers reuse both at once.
  */
 #include "qemu/osdep.h"
+#include "qemu/log.h"
 #include "internal.h"
 #include "trace.h"
-
-typedef struct MvHeader {
-    uint32_t flags;
-    uint32_t lens;
-    uint32_t tags;
-    uint32_t data_len;
-    uint64_t cmd_tbl;
-    uint64_t open_frame;
-    uint64_t status_buf;
-    uint64_t prd_tbl;
-    uint64_t reserved[2];
-} MvHeader;
-
-QEMU_BUILD_BUG_ON(sizeof(MvHeader) != MV_HDR_SIZE);
 
 typedef struct QEMU_PACKED MvPrd {
     uint64_t addr;
@@ -99,7 +86,7 @@ static void write_host(MvCore *core, const char *what, dma_addr_t addr,
                        const void *buf, unsigned len)
 {
     if (mv_dma_write(core->bridge, addr, buf, len) != MEMTX_OK) {
-        mv_guest_error(core->bridge, MV_BAD_DMA,
+        mv_guest_error(core->bridge,
                        "%s of core %u at 0x%" PRIx64 " is not memory",
                        what, core->number, (uint64_t)addr);
         mv_irq_raise(core, MV_CINT_DMA_PCIE);
@@ -162,7 +149,7 @@ static void command_complete(ZdRequest *req)
         mv_ring_post(core, cmd->slot | MV_RXQ_DONE | MV_RXQ_ERR);
         break;
     case ZD_OUTCOME_LENGTH:
-        mv_guest_error(core->bridge, MV_BAD_PRD,
+        mv_guest_error(core->bridge,
                        "slot %u of core %u: the PRD table holds %" PRIu64
                        " bytes, less than the command transfers",
                        cmd->slot, core->number, (uint64_t)req->sg.size);
@@ -170,7 +157,8 @@ static void command_complete(ZdRequest *req)
                    MV_ERR_DATA_LEN, 0);
         break;
     case ZD_OUTCOME_BUS_ERROR:
-        mv_guest_error(core->bridge, MV_BAD_DMA,
+        mv_dma_failed(core->bridge);
+        mv_guest_error(core->bridge,
                        "slot %u of core %u: a PRD points to no memory",
                        cmd->slot, core->number);
         post_error(core, cmd->slot, cmd->reg_set, cmd->status_buf,
@@ -216,6 +204,7 @@ const ZdHostOps mv_host_ops = {
     .changed = mv_phy_changed,
     .signed_in = mv_phy_signed_in,
     .crc_error = mv_phy_crc_error,
+    .mistake = mv_phy_mistake,
 };
 
 /*
@@ -329,7 +318,7 @@ static bool read_prds(MvCommand *cmd, const MvHeader *hdr)
 static void stop_on_bad_memory(MvCore *core, unsigned slot, const char *what,
                                uint64_t addr)
 {
-    mv_guest_error(core->bridge, MV_BAD_DMA,
+    mv_guest_error(core->bridge,
                    "slot %u of core %u: %s at 0x%" PRIx64 " is not memory",
                    slot, core->number, what, addr);
     mv_ring_stop(core, MV_CINT_DMA_PCIE);
@@ -341,15 +330,22 @@ static uint32_t check_descriptor(MvCore *core, uint32_t desc, MvPhy **phy)
     unsigned phys = MV_TXQ_PHYS(desc);
     unsigned n = ctz32(phys);
 
+    if (!desc) {
+        mv_guest_error(core->bridge,
+                       "entry %u of the delivery ring of core %u is 0, "
+                       "TX_PROD_IDX is 0x%x", core->tx_cons, core->number,
+                       core->regs[MV_TX_PROD_IDX / 4]);
+        return MV_ERR_BAD_PROTO;
+    }
     if (MV_TXQ_TYPE(desc) != MV_TXQ_STP) {
-        mv_guest_error(core->bridge, MV_BAD_TYPE,
+        mv_guest_error(core->bridge,
                        "slot %u of core %u: protocol %u, but only SATA devices "
                        "are attached", MV_TXQ_SLOT(desc), core->number,
                        MV_TXQ_TYPE(desc));
         return MV_ERR_BAD_PROTO;
     }
     if (!is_power_of_2(phys) || n >= MV_PHYS) {
-        mv_guest_error(core->bridge, MV_BAD_PHY,
+        mv_guest_error(core->bridge,
                        "slot %u of core %u: phy bitmap 0x%x names not exactly "
                        "one of 4 phys", MV_TXQ_SLOT(desc), core->number, phys);
         return MV_ERR_NO_DEST;
@@ -359,7 +355,7 @@ static uint32_t check_descriptor(MvCore *core, uint32_t desc, MvPhy **phy)
         return MV_ERR_NO_DEST;
     }
     if (MV_TXQ_REG_SET(desc) >= MV_REG_SETS) {
-        mv_guest_error(core->bridge, MV_BAD_REG_SET,
+        mv_guest_error(core->bridge,
                        "slot %u of core %u: register set %u of %u",
                        MV_TXQ_SLOT(desc), core->number, MV_TXQ_REG_SET(desc),
                        MV_REG_SETS);
@@ -380,7 +376,7 @@ void mv_command_start(MvCore *core, uint32_t desc)
     ZdRequest *req;
 
     if (slot >= MV_SLOTS) {
-        mv_guest_error(core->bridge, MV_BAD_SLOT,
+        mv_guest_error(core->bridge,
                        "descriptor 0x%x of core %u names slot %u of %u",
                        desc, core->number, slot, MV_SLOTS);
         mv_ring_stop(core, 0);
@@ -405,7 +401,7 @@ void mv_command_start(MvCore *core, uint32_t desc)
         return;
     }
     if (core->slot[slot]) {
-        mv_guest_error(core->bridge, MV_BAD_SLOT,
+        mv_guest_error(core->bridge,
                        "slot %u of core %u is issued again before its "
                        "completion", slot, core->number);
         post_error(core, slot, MV_TXQ_REG_SET(desc),
@@ -435,6 +431,9 @@ void mv_command_start(MvCore *core, uint32_t desc)
         return;
     }
 
+    if (qemu_loglevel_mask(LOG_GUEST_ERROR)) {
+        mv_mistakes_of_command(cmd, &hdr, phy);
+    }
     if (le32_to_cpu(hdr.flags) & MV_HDR_SRST) {
         command_soft_reset(cmd, phy);
         return;

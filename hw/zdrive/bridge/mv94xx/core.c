@@ -7,12 +7,14 @@
  * two switches below it.
  */
 #include "qemu/osdep.h"
+#include "qemu/log.h"
 #include "internal.h"
 #include "trace.h"
 
 typedef struct MvRegInfo {
     const char *name;
     uint32_t writable;          /* bits that read back as written */
+    bool read_only;             /* writes have no effect at all */
 } MvRegInfo;
 
 #define RW  0xFFFFFFFFu
@@ -33,11 +35,11 @@ static const MvRegInfo core_regs[MV_CORE_REGS_END / 4] = {
     R(MV_TX_LO)          = { "TX_LO", RW },
     R(MV_TX_HI)          = { "TX_HI", RW },
     R(MV_TX_PROD_IDX)    = { "TX_PROD_IDX", 0xFFF },
-    R(MV_TX_CONS_IDX)    = { "TX_CONS_IDX", 0 },
+    R(MV_TX_CONS_IDX)    = { "TX_CONS_IDX", 0, true },
     R(MV_RX_CFG)         = { "RX_CFG", MV_RING_EN | MV_RING_SIZE_MASK },
     R(MV_RX_LO)          = { "RX_LO", RW },
     R(MV_RX_HI)          = { "RX_HI", RW },
-    R(MV_RX_IDX)         = { "RX_CONS_IDX", 0 },
+    R(MV_RX_IDX)         = { "RX_CONS_IDX", 0, true },
     R(MV_RX_HOST_IDX)    = { "RX_HOST_IDX", 0xFFF },
     R(MV_INT_COAL)       = { "INT_COAL", MV_COAL_EN | MV_COAL_COUNT_MASK },
     R(MV_INT_COAL_TMOUT) = { "INT_COAL_TMOUT", MV_COAL_EN |
@@ -52,7 +54,7 @@ static const MvRegInfo core_regs[MV_CORE_REGS_END / 4] = {
     R(MV_NON_NCQ_ERR_1)  = { "NON_NCQ_ERR_1", 0 },
     R(MV_CMD_ADDR)       = { "CMD_ADDR", RW },
     R(MV_CMD_DATA)       = { "CMD_DATA", 0 },
-    R(MV_MEM_PARITY_ERR) = { "MEM_PARITY_ERR", 0 },
+    R(MV_MEM_PARITY_ERR) = { "MEM_PARITY_ERR", 0, true },
     R(MV_PA_VSR_ADDR)    = { "PA_VSR_ADDR", RW },
     R(MV_PA_VSR_DATA)    = { "PA_VSR_DATA", 0 },
 };
@@ -82,13 +84,25 @@ static const char *reg_name(uint32_t offset)
     return name ? name : "reserved";
 }
 
-/* The phy that @offset of a block with @stride bytes per phy belongs to. */
+/*
+ * The phy that @offset of a block with @stride bytes per phy belongs to, or
+ * NULL.  Nothing is said of phys 4 to 7 in the CFG block: mvsas writes there on
+ * core 1 (mvs_port_notify_formed uses the number that the phy has on the card).
+ */
 static MvPhy *phy_of(MvCore *core, uint32_t offset, uint32_t base,
                      uint32_t stride)
 {
     unsigned n = (offset - base) / stride;
 
-    return n < MV_PHYS ? &core->phy[n] : NULL;
+    if (n < MV_PHYS) {
+        return &core->phy[n];
+    }
+    if (base != MV_P_CFG) {
+        mv_guest_error(core->bridge,
+                       "access to register 0x%x of core %u for phy %u of %u",
+                       offset, core->number, n, MV_PHYS);
+    }
+    return NULL;
 }
 
 /*
@@ -100,7 +114,7 @@ static uint32_t cmd_index(MvCore *core, uint32_t offset)
     uint32_t addr = core->regs[offset / 4] & ~3u;
 
     if (addr >= MV_CMD_SIZE) {
-        mv_guest_error(core->bridge, MV_BAD_INDIRECT,
+        mv_guest_error(core->bridge,
                        "CMD_ADDR 0x%x of core %u is past the CMD space",
                        addr, core->number);
         return UINT32_MAX;
@@ -161,17 +175,15 @@ static uint32_t phy_block_read(MvCore *core, uint32_t offset)
     }
     if (offset < MV_P_CFG_END) {
         phy = phy_of(core, offset, MV_P_CFG, 8);
-        return !phy ? 0 : offset & 4 ? mv_phy_cfg_read(phy) : phy->cfg_addr;
+        return !phy ? 0
+               : offset & 4 ? mv_phy_cfg_read(core, phy) : phy->cfg_addr;
     }
     phy = phy_of(core, offset, MV_P_VSR, 8);
-    return !phy ? 0 : offset & 4 ? mv_phy_vsr_read(phy, phy->vsr_addr)
-                                 : phy->vsr_addr;
+    return !phy ? 0
+           : offset & 4 ? mv_phy_vsr_read(core, phy, phy->vsr_addr)
+                        : phy->vsr_addr;
 }
 
-/*
- * Writes for phys 4 to 7 are accepted and dropped: mvsas makes some on core 1
- * (mvs_port_notify_formed uses the number that the phy has on the card).
- */
 static void phy_block_write(MvCore *core, uint32_t offset, uint32_t val)
 {
     MvPhy *phy;
@@ -217,7 +229,7 @@ uint32_t mv_core_read(MvCore *core, uint32_t offset)
          * Zero, never all ones: mvsas takes no notice of a vanished device and
          * would spin on COMMAND_ACTIVE.
          */
-        mv_guest_error(core->bridge, MV_BAD_REGISTER,
+        mv_guest_error(core->bridge,
                        "read of reserved register 0x%x of core %u",
                        offset, core->number);
         val = 0;
@@ -238,7 +250,7 @@ uint32_t mv_core_read(MvCore *core, uint32_t offset)
             break;
         case MV_PA_VSR_DATA:
             /* The port writes to all phys; it reads the first one. */
-            val = mv_phy_vsr_read(&core->phy[0],
+            val = mv_phy_vsr_read(core, &core->phy[0],
                                   core->regs[MV_PA_VSR_ADDR / 4]);
             break;
         default:
@@ -267,6 +279,19 @@ static void pcs_write(MvCore *core, uint32_t val)
     mv_ring_run(core);
 }
 
+static void doorbell_write(MvCore *core, uint32_t val)
+{
+    if (qemu_loglevel_mask(LOG_GUEST_ERROR)) {
+        mv_mistakes_of_doorbell(core, val);
+    }
+    /* ring indexes have 12 bits, and all of them set mean "none" */
+    if (val >= MV_INDEX_NONE && mv_ring_enabled(core)) {
+        mv_ring_bad_doorbell(core, val);
+    } else {
+        mv_ring_run(core);
+    }
+}
+
 void mv_core_write(MvCore *core, uint32_t offset, uint32_t val)
 {
     uint32_t old, writable;
@@ -279,7 +304,7 @@ void mv_core_write(MvCore *core, uint32_t offset, uint32_t val)
         return;
     }
     if (offset >= MV_CORE_REGS_END || !core_regs[offset / 4].name) {
-        mv_guest_error(core->bridge, MV_BAD_REGISTER,
+        mv_guest_error(core->bridge,
                        "write of 0x%x to reserved register 0x%x of core %u",
                        val, offset, core->number);
         return;
@@ -287,6 +312,11 @@ void mv_core_write(MvCore *core, uint32_t offset, uint32_t val)
 
     old = core->regs[offset / 4];
     writable = core_regs[offset / 4].writable;
+    if (core_regs[offset / 4].read_only) {
+        mv_guest_error(core->bridge,
+                       "write of 0x%x to read-only register 0x%x of core %u",
+                       val, offset, core->number);
+    }
     core->regs[offset / 4] = (old & ~writable) | (val & writable);
 
     switch (offset) {
@@ -304,7 +334,7 @@ void mv_core_write(MvCore *core, uint32_t offset, uint32_t val)
         }
         break;
     case MV_TX_PROD_IDX:
-        mv_ring_run(core);
+        doorbell_write(core, val);
         break;
     case MV_RX_CFG:
         if (!(old & MV_RING_EN) && (val & MV_RING_EN)) {

@@ -3,13 +3,37 @@
 #include "qemu/osdep.h"
 #include "internal.h"
 
+void mv_dma_failed(MvBridge *b)
+{
+    b->dma_failed = true;
+    if (!(pci_get_word(b->pci->config + PCI_COMMAND) & PCI_COMMAND_MASTER)) {
+        mv_guest_error(b, "DMA while bit 2 of the PCI command register (bus "
+                       "master) is clear");
+    }
+}
+
+static MemTxResult dma(MvBridge *b, dma_addr_t addr, void *buf, size_t len,
+                       DMADirection dir)
+{
+    MemTxResult res = MEMTX_ACCESS_ERROR;
+
+    if (likely(!b->dma_failed) ||
+        zd_dma_is_memory(pci_get_address_space(b->pci), addr, len,
+                         dir == DMA_DIRECTION_FROM_DEVICE)) {
+        res = pci_dma_rw(b->pci, addr, buf, len, dir, ZD_DMA_ATTRS);
+    }
+    if (unlikely(res != MEMTX_OK)) {
+        mv_dma_failed(b);
+    }
+    return res;
+}
+
 MemTxResult mv_dma_read(MvBridge *b, dma_addr_t addr, void *buf, size_t len)
 {
     if (b->gone) {
         return MEMTX_DECODE_ERROR;
     }
-    return pci_dma_rw(b->pci, addr, buf, len, DMA_DIRECTION_TO_DEVICE,
-                      ZD_DMA_ATTRS);
+    return dma(b, addr, buf, len, DMA_DIRECTION_TO_DEVICE);
 }
 
 MemTxResult mv_dma_write(MvBridge *b, dma_addr_t addr, const void *buf,
@@ -18,6 +42,5 @@ MemTxResult mv_dma_write(MvBridge *b, dma_addr_t addr, const void *buf,
     if (b->gone) {
         return MEMTX_DECODE_ERROR;
     }
-    return pci_dma_rw(b->pci, addr, (void *)buf, len,
-                      DMA_DIRECTION_FROM_DEVICE, ZD_DMA_ATTRS);
+    return dma(b, addr, (void *)buf, len, DMA_DIRECTION_FROM_DEVICE);
 }

@@ -7,6 +7,20 @@
 
 #include "mv94xx.h"
 
+typedef struct MvHeader {
+    uint32_t flags;
+    uint32_t lens;
+    uint32_t tags;
+    uint32_t data_len;
+    uint64_t cmd_tbl;
+    uint64_t open_frame;
+    uint64_t status_buf;
+    uint64_t prd_tbl;
+    uint64_t reserved[2];
+} MvHeader;
+
+QEMU_BUILD_BUG_ON(sizeof(MvHeader) != MV_HDR_SIZE);
+
 /* One command in the chip: what a delivery descriptor and its header said. */
 struct MvCommand {
     ZdRequest req;
@@ -31,12 +45,16 @@ static inline dma_addr_t mv_reg64(const MvCore *core, uint32_t lo)
 }
 
 /* ring.c */
+/* True when a doorbell makes the chip fetch. */
+bool mv_ring_enabled(const MvCore *core);
 /* Fetch and start what the delivery ring holds. */
 void mv_ring_run(MvCore *core);
 /* tx_timer: the same, later. */
 void mv_ring_go_on(void *opaque);
 /* Post one completion descriptor. */
 void mv_ring_post(MvCore *core, uint32_t entry);
+/* The driver wrote @val to TX_PROD_IDX, which no entry of the ring has. */
+void mv_ring_bad_doorbell(MvCore *core, uint32_t val);
 /* Stop fetching; only a reset of the command issue starts it again. */
 void mv_ring_stop(MvCore *core, uint32_t cause);
 void mv_ring_late(void *opaque);
@@ -58,9 +76,9 @@ extern const ZdHostOps mv_host_ops;
 /* phy.c */
 uint32_t mv_phy_serial_read(MvPhy *phy);
 void mv_phy_serial_write(MvCore *core, MvPhy *phy, uint32_t val);
-uint32_t mv_phy_cfg_read(MvPhy *phy);
+uint32_t mv_phy_cfg_read(MvCore *core, MvPhy *phy);
 void mv_phy_cfg_write(MvCore *core, MvPhy *phy, uint32_t val);
-uint32_t mv_phy_vsr_read(MvPhy *phy, uint32_t addr);
+uint32_t mv_phy_vsr_read(MvCore *core, MvPhy *phy, uint32_t addr);
 void mv_phy_vsr_write(MvCore *core, MvPhy *phy, uint32_t addr, uint32_t val);
 void mv_phy_reset(MvCore *core, MvPhy *phy);
 /*
@@ -70,6 +88,8 @@ void mv_phy_reset(MvCore *core, MvPhy *phy);
 bool mv_phy_soft_reset(MvCore *core, MvPhy *phy, bool srst,
                        uint8_t fis[ZD_FIS_REG_LEN]);
 /* Of ZdHostOps. */
+void mv_phy_mistake(void *host, ZdLink *link, const ZdRequest *req,
+                    const char *what);
 void mv_phy_changed(void *host, ZdLink *link);
 void mv_phy_signed_in(void *host, ZdLink *link);
 void mv_phy_crc_error(void *host, ZdLink *link);
@@ -94,13 +114,24 @@ uint32_t mv_spi_read(MvBridge *b, uint32_t offset);
 void mv_spi_write(MvBridge *b, uint32_t offset, uint32_t val);
 
 /* dma.c */
+/* An address was no memory: maybe because there is none for this card. */
+void mv_dma_failed(MvBridge *b);
 MemTxResult mv_dma_read(MvBridge *b, dma_addr_t addr, void *buf, size_t len);
 MemTxResult mv_dma_write(MvBridge *b, dma_addr_t addr, const void *buf,
                          size_t len);
 
-/* mmio.c */
-/* One LOG_GUEST_ERROR line, once per kind until the next power-on. */
-void mv_guest_error(MvBridge *b, MvMistake kind, const char *fmt, ...)
+/* mistake.c */
+/* One LOG_GUEST_ERROR line, once per @fmt until the mistakes are forgotten. */
+void mv_guest_error(MvBridge *b, const char *fmt, ...) G_GNUC_PRINTF(2, 3);
+/* The same, once per @kind, which is the address of a text. */
+void mv_guest_error_of(MvBridge *b, const char *kind, const char *fmt, ...)
     G_GNUC_PRINTF(3, 4);
+/* Of the registers, when the first descriptor is about to be fetched. */
+void mv_mistakes_of_start(MvCore *core);
+/* Of a write of @val to TX_PROD_IDX. */
+void mv_mistakes_of_doorbell(MvCore *core, uint32_t val);
+/* Of a command that is about to go to @phy. */
+void mv_mistakes_of_command(const MvCommand *cmd, const MvHeader *hdr,
+                            const MvPhy *phy);
 
 #endif

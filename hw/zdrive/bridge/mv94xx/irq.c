@@ -128,6 +128,11 @@ void mv_irq_completion(MvCore *core)
     } else if (core->coal_pending == 1 && time) {
         timer_mod(core->coal_timer, qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) +
                                     (int64_t)time * COAL_UNIT_NS);
+    } else if (!time) {
+        mv_guest_error(core->bridge,
+                       "INT_COAL 0x%x of core %u holds a completion's "
+                       "interrupt back, and INT_COAL_TMOUT is 0", coal,
+                       core->number);
     }
 }
 

@@ -4,34 +4,9 @@
  * life cycle.
  */
 #include "qemu/osdep.h"
-#include "qemu/log.h"
 #include "qemu/range.h"
 #include "internal.h"
 #include "trace.h"
-
-/*
- * A guest can reset the card as often as it likes, and each time all kinds of
- * mistakes are new; the log must not grow without an end.
- */
-#define MOST_LINES  200
-
-void mv_guest_error(MvBridge *b, MvMistake kind, const char *fmt, ...)
-{
-    g_autofree char *text = NULL;
-    va_list ap;
-
-    if (!qemu_loglevel_mask(LOG_GUEST_ERROR) || b->lines == MOST_LINES ||
-        test_and_set_bit(kind, b->mistakes)) {
-        return;
-    }
-    b->lines++;
-    va_start(ap, fmt);
-    text = g_strdup_vprintf(fmt, ap);
-    va_end(ap);
-    qemu_log("zdrive %s: %s%s\n", b->pci->qdev.canonical_path ?
-             b->pci->qdev.canonical_path : b->pci->name, text,
-             b->lines == MOST_LINES ? " (no more lines follow)" : "");
-}
 
 /* Chip-wide registers; NULL when @addr is none of the plain ones. */
 static uint32_t *chip_reg(MvBridge *b, hwaddr addr)
@@ -66,6 +41,18 @@ static bool in_spi(hwaddr addr)
     return addr >= MV_SPI_CTRL && addr <= MV_SPI_RD_DATA;
 }
 
+static void in_deep_sleep(MvBridge *b, hwaddr addr)
+{
+    uint8_t pm = pci_find_capability(b->pci, PCI_CAP_ID_PM);
+
+    /* else it has no power, which is not the driver's doing */
+    if ((pci_get_word(b->pci->config + pm + PCI_PM_CTRL) &
+         PCI_PM_CTRL_STATE_MASK) == 3) {
+        mv_guest_error(b, "access to BAR 2 offset 0x%" HWADDR_PRIx
+                       " while the card is in D3hot", addr);
+    }
+}
+
 /*
  * Drivers make aligned 32-bit accesses only; the rest has no effect.  QEMU
  * could refuse it by itself, but with a line in its log for each access.
@@ -78,7 +65,7 @@ static bool is_dword(MvBridge *b, hwaddr addr, unsigned size)
     if (size == 4 && !(addr & 3)) {
         return true;
     }
-    mv_guest_error(b, MV_BAD_WIDTH,
+    mv_guest_error(b,
                    "access to %u bytes at BAR 2 offset 0x%" HWADDR_PRIx
                    "; only aligned 32-bit accesses have an effect", size, addr);
     return false;
@@ -90,6 +77,7 @@ static uint64_t bar2_read(void *opaque, hwaddr addr, unsigned size)
     uint32_t *reg, val = 0;
 
     if (b->asleep) {
+        in_deep_sleep(b, addr);
         return UINT32_MAX;      /* the root port's answer for nobody */
     }
     if (!is_dword(b, addr, size)) {
@@ -109,7 +97,7 @@ static uint64_t bar2_read(void *opaque, hwaddr addr, unsigned size)
     } else if (in_spi(addr)) {
         val = mv_spi_read(b, addr);
     } else {
-        mv_guest_error(b, MV_BAD_REGISTER,
+        mv_guest_error(b,
                        "read of reserved BAR 2 offset 0x%" HWADDR_PRIx, addr);
     }
     trace_zd_mv_chip_read(addr, val);
@@ -121,7 +109,11 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
     MvBridge *b = opaque;
     uint32_t *reg;
 
-    if (b->asleep || !is_dword(b, addr, size)) {
+    if (b->asleep) {
+        in_deep_sleep(b, addr);
+        return;
+    }
+    if (!is_dword(b, addr, size)) {
         return;
     }
     if (addr >= MV_CORE_BASE &&
@@ -142,7 +134,7 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
         mv_spi_write(b, addr, val);
     } else if (addr != MV_GBL_INT_STAT) {
         /* The cause is a level: what is written to it has no effect. */
-        mv_guest_error(b, MV_BAD_REGISTER,
+        mv_guest_error(b,
                        "write of 0x%" PRIx64 " to reserved BAR 2 offset 0x%"
                        HWADDR_PRIx, val, addr);
     }
@@ -151,14 +143,14 @@ static void bar2_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
 /* Nothing is known of BAR 0 but its size; no driver maps it. */
 static uint64_t bar0_read(void *opaque, hwaddr addr, unsigned size)
 {
-    mv_guest_error(opaque, MV_BAD_REGISTER,
+    mv_guest_error(opaque,
                    "read of BAR 0 offset 0x%" HWADDR_PRIx, addr);
     return 0;
 }
 
 static void bar0_write(void *opaque, hwaddr addr, uint64_t val, unsigned size)
 {
-    mv_guest_error(opaque, MV_BAD_REGISTER,
+    mv_guest_error(opaque,
                    "write to BAR 0 offset 0x%" HWADDR_PRIx, addr);
 }
 
@@ -285,7 +277,7 @@ void mv_bridge_reset(MvBridge *b)
     b->spi.wr_data = 0;
     b->spi.rd_data = 0;
     b->spi.write_enabled = false;
-    bitmap_zero(b->mistakes, MV_MISTAKES);
+    mv_bridge_forget_mistakes(b);
     for (n = 0; n < MV_CORES; n++) {
         mv_core_reset(&b->core[n]);
     }

@@ -17,24 +17,6 @@
 typedef struct MvBridge MvBridge;
 typedef struct MvCommand MvCommand;
 
-/* What a driver can do wrong; each kind is logged once per power-on. */
-typedef enum MvMistake {
-    MV_BAD_REGISTER,
-    MV_BAD_WIDTH,
-    MV_BAD_INDIRECT,
-    MV_BAD_DOORBELL,
-    MV_BAD_RING,
-    MV_BAD_SLOT,
-    MV_BAD_PHY,
-    MV_BAD_REG_SET,
-    MV_BAD_TYPE,
-    MV_BAD_PRD,
-    MV_BAD_DMA,
-    MV_BAD_SPI,
-    MV_NO_RX_RING,
-    MV_MISTAKES
-} MvMistake;
-
 typedef struct MvPhy {
     ZdLink *link;
     unsigned number;            /* in its core */
@@ -79,6 +61,9 @@ typedef struct MvCore {
 
 #define MV_SPI_FLASH_SIZE   0x40000
 
+/* Room for all kinds of mistakes that a driver can make. */
+#define MV_MISTAKES         80
+
 typedef struct MvSpi {
     uint32_t ctrl;
     uint32_t addr;
@@ -108,8 +93,11 @@ struct MvBridge {
     uint64_t completions;
     uint64_t interrupts;
     bool gone;                  /* stopped: the card has left its slot */
-    DECLARE_BITMAP(mistakes, MV_MISTAKES);
-    unsigned lines;             /* of mistakes, since the card was made */
+    /* what was said of the driver since it was forgotten */
+    const char *mistake[MV_MISTAKES];
+    unsigned mistakes;
+    bool dma_failed;            /* look first whether an address is memory */
+    unsigned lines;             /* of them, since the card was made */
     GSList *free_commands;
     QTAILQ_HEAD(, MvCommand) saved;     /* only while migrating */
 };
@@ -142,6 +130,9 @@ extern const VMStateDescription mv_vmstate_bridge;
  * back.
  */
 void mv_bridge_sleep(MvBridge *b);
+
+/* A new driver: what was said of the last one's mistakes is said again. */
+void mv_bridge_forget_mistakes(MvBridge *b);
 
 /* Other faults are armed than before. */
 void mv_bridge_faults_changed(MvBridge *b);

@@ -122,6 +122,17 @@ static MvPhy *phy_at(MvCore *core, const ZdLink *link)
     return &core->phy[link->phy % MV_PHYS];
 }
 
+void mv_phy_mistake(void *host, ZdLink *link, const ZdRequest *req,
+                    const char *what)
+{
+    MvCore *core = host;
+
+    mv_guest_error_of(core->bridge, what,
+                      "phy %u of core %u: command 0x%02x: %s",
+                      phy_at(core, link)->number, core->number, req->fis[2],
+                      what);
+}
+
 void mv_phy_changed(void *host, ZdLink *link)
 {
     MvCore *core = host;
@@ -187,7 +198,7 @@ static uint32_t *indirect(MvBridge *b, MvPhy *phy, uint32_t *space,
                           uint32_t addr, uint32_t size, const char *name)
 {
     if (addr >= size || (addr & 3)) {
-        mv_guest_error(b, MV_BAD_INDIRECT,
+        mv_guest_error(b,
                        "%s index 0x%x of phy %u: not a dword of its 0x%x bytes",
                        name, addr, phy->number, size);
         return NULL;
@@ -195,11 +206,20 @@ static uint32_t *indirect(MvBridge *b, MvPhy *phy, uint32_t *space,
     return &space[addr / 4];
 }
 
-uint32_t mv_phy_cfg_read(MvPhy *phy)
+uint32_t mv_phy_cfg_read(MvCore *core, MvPhy *phy)
 {
-    uint32_t addr = phy->cfg_addr;
+    const uint32_t *reg = indirect(core->bridge, phy, phy->cfg, phy->cfg_addr,
+                                   MV_CFG_SIZE, "CFG");
 
-    return addr < MV_CFG_SIZE && !(addr & 3) ? phy->cfg[addr / 4] : 0;
+    return reg ? *reg : 0;
+}
+
+static void is_read_only(MvCore *core, MvPhy *phy, uint32_t addr,
+                         const char *name)
+{
+    mv_guest_error(core->bridge,
+                   "write to %s index 0x%x of phy %u of core %u, which is "
+                   "read-only", name, addr, phy->number, core->number);
 }
 
 /*
@@ -211,17 +231,22 @@ void mv_phy_cfg_write(MvCore *core, MvPhy *phy, uint32_t val)
     uint32_t *reg = indirect(core->bridge, phy, phy->cfg, phy->cfg_addr,
                              MV_CFG_SIZE, "CFG");
 
-    if (reg && !cfg_read_only(phy->cfg_addr)) {
+    if (reg && cfg_read_only(phy->cfg_addr)) {
+        is_read_only(core, phy, phy->cfg_addr, "CFG");
+    } else if (reg) {
         *reg = val;
     }
 }
 
-uint32_t mv_phy_vsr_read(MvPhy *phy, uint32_t addr)
+uint32_t mv_phy_vsr_read(MvCore *core, MvPhy *phy, uint32_t addr)
 {
+    const uint32_t *reg = indirect(core->bridge, phy, phy->vsr, addr,
+                                   MV_VSR_SIZE, "VSR");
+
     if (addr == MV_VSR_PHY_MODE3) {
         return phy->ready ? MV_MODE3_SATA : 0;
     }
-    return addr < MV_VSR_SIZE && !(addr & 3) ? phy->vsr[addr / 4] : 0;
+    return reg ? *reg : 0;
 }
 
 void mv_phy_vsr_write(MvCore *core, MvPhy *phy, uint32_t addr, uint32_t val)
@@ -230,7 +255,11 @@ void mv_phy_vsr_write(MvCore *core, MvPhy *phy, uint32_t addr, uint32_t val)
                              "VSR");
     uint32_t old;
 
-    if (!reg || addr == MV_VSR_PHY_MODE3) {
+    if (!reg) {
+        return;
+    }
+    if (addr == MV_VSR_PHY_MODE3) {
+        is_read_only(core, phy, addr, "VSR");
         return;
     }
     old = *reg;

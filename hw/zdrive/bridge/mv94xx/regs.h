@@ -168,9 +168,15 @@
 /* ---- command header, struct mvs_cmd_hdr ---- */
 #define MV_HDR_SIZE         64
 #define MV_HDR_PRD_COUNT(f) ((f) >> 16)
+#define MV_HDR_CMD_DWORDS   0x1FF       /* of lens: length of the FIS */
+#define MV_HDR_FPDMA        (1u << 6)   /* MCH_FPDMA */
 #define MV_HDR_SRST         (1u << 7)   /* MCH_RESET */
 #define MV_HDR_ATAPI        (1u << 5)   /* MCH_ATAPI */
 #define MV_CMD_TBL_CDB      0x40
+#define MV_FIS_H2D          0x27        /* Register FIS: byte 0, */
+#define MV_FIS_C            0x80        /* byte 1: a command, */
+#define MV_FIS_COUNT        12          /* tag of a queued command */
+#define MV_ATA_PACKET       0xA0
 #define MV_FIS_CONTROL      15          /* Register FIS, SATA 3.0 10.3.4 */
 #define MV_SRST             (1u << 2)
 

@@ -21,7 +21,16 @@ void mv_ring_stop(MvCore *core, uint32_t cause)
     mv_irq_raise(core, cause | MV_CINT_CI_STOP);
 }
 
-static bool tx_enabled(MvCore *core)
+void mv_ring_bad_doorbell(MvCore *core, uint32_t val)
+{
+    mv_guest_error(core->bridge,
+                   "TX_PROD_IDX 0x%x of core %u is outside a ring of %u "
+                   "entries", val, core->number,
+                   core->regs[MV_TX_CFG / 4] & MV_RING_SIZE_MASK);
+    mv_ring_stop(core, 0);
+}
+
+bool mv_ring_enabled(const MvCore *core)
 {
     return (core->regs[MV_PCS / 4] & MV_PCS_CMD_EN) &&
            (core->regs[MV_TX_CFG / 4] & MV_RING_EN) && !core->tx_stopped &&
@@ -44,16 +53,13 @@ void mv_ring_run(MvCore *core)
         return;
     }
     core->tx_running = true;
-    while (tx_enabled(core)) {
+    while (mv_ring_enabled(core)) {
         prod = core->regs[MV_TX_PROD_IDX / 4];
         if (core->tx_cons == prod || prod == MV_INDEX_NONE) {
             break;
         }
         if (prod >= size) {
-            mv_guest_error(core->bridge, MV_BAD_DOORBELL,
-                           "TX_PROD_IDX 0x%x of core %u is outside a ring of "
-                           "%u entries", prod, core->number, size);
-            mv_ring_stop(core, 0);
+            mv_ring_bad_doorbell(core, prod);
             break;
         }
         if (!left--) {
@@ -62,11 +68,14 @@ void mv_ring_run(MvCore *core)
                       qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL) + 1);
             break;
         }
+        if (core->tx_cons == MV_INDEX_NONE) {
+            mv_mistakes_of_start(core);
+        }
         next = core->tx_cons == MV_INDEX_NONE || core->tx_cons + 1u >= size ?
                0 : core->tx_cons + 1;
         if (mv_dma_read(core->bridge, mv_reg64(core, MV_TX_LO) + next * 4,
                         &desc, sizeof(desc)) != MEMTX_OK) {
-            mv_guest_error(core->bridge, MV_BAD_RING,
+            mv_guest_error(core->bridge,
                            "delivery ring of core %u at 0x%" PRIx64
                            " is not memory", core->number,
                            (uint64_t)mv_reg64(core, MV_TX_LO));
@@ -136,7 +145,7 @@ void mv_ring_post(MvCore *core, uint32_t entry)
     MemTxResult res;
 
     if (!(core->regs[MV_RX_CFG / 4] & MV_RING_EN) || !size) {
-        mv_guest_error(core->bridge, MV_NO_RX_RING,
+        mv_guest_error(core->bridge,
                        "slot %u of core %u completes, but RX_CFG 0x%x has no "
                        "ring", MV_TXQ_SLOT(entry), core->number,
                        core->regs[MV_RX_CFG / 4]);
@@ -154,7 +163,7 @@ void mv_ring_post(MvCore *core, uint32_t entry)
     core->bridge->completions++;
     trace_zd_mv_post(core->number, index, entry);
     if (res != MEMTX_OK) {
-        mv_guest_error(core->bridge, MV_BAD_RING,
+        mv_guest_error(core->bridge,
                        "completion ring of core %u at 0x%" PRIx64
                        " is not memory", core->number, (uint64_t)base);
         mv_irq_raise(core, MV_CINT_DMA_PCIE);

@@ -194,10 +194,15 @@ static void spi_execute(MvBridge *b)
 
     if ((action == SPI_PROGRAM || action == SPI_ERASE) &&
         !spi->write_enabled) {
-        mv_guest_error(b, MV_BAD_SPI,
+        mv_guest_error(b,
                        "SPI command 0x%02x without write enable (0x06)",
                        opcode);
         return;
+    }
+    if ((action == SPI_PROGRAM || action == SPI_READ) &&
+        (!len || len < SPI_LEN(spi->ctrl))) {
+        mv_guest_error(b, "SPI command 0x%02x for %u bytes, not 1 to 4",
+                       opcode, SPI_LEN(spi->ctrl));
     }
     switch (action) {
     case SPI_READ:
@@ -224,7 +229,7 @@ static void spi_execute(MvBridge *b)
         spi->write_enabled = false;
         break;
     case SPI_NONE:
-        mv_guest_error(b, MV_BAD_SPI, "unknown SPI command 0x%02x", opcode);
+        mv_guest_error(b, "unknown SPI command 0x%02x", opcode);
         /* No part drives the line. */
         spi->rd_data = 0xFFFFFFFF;
         break;
@@ -256,10 +261,18 @@ void mv_spi_write(MvBridge *b, uint32_t offset, uint32_t val)
         }
         break;
     case MV_SPI_ADDR:
+        if (val & ~SPI_ADDR_MASK) {
+            mv_guest_error(b, "SPI address 0x%x is past the 0x%x bytes of the "
+                           "flash", val, MV_SPI_FLASH_SIZE);
+        }
         b->spi.addr = val & SPI_ADDR_MASK;
         break;
     case MV_SPI_WR_DATA:
         b->spi.wr_data = val;
+        break;
+    case MV_SPI_RD_DATA:
+        mv_guest_error(b, "write of 0x%x to read-only BAR 2 offset 0x%x", val,
+                       MV_SPI_RD_DATA);
         break;
     }
 }

@@ -90,6 +90,7 @@ typedef enum ZdAtaMistake {
     ZD_ATA_BAD_FIS,
     ZD_ATA_BAD_TAG,
     ZD_ATA_BAD_CHS,
+    ZD_ATA_BAD_SLEEP,
 } ZdAtaMistake;
 
 /* Settings that a host can change and that a reset may take back */
@@ -193,7 +194,6 @@ struct ZdSsd {
 
     uint8_t buffer[ZD_SECTOR_SIZE];         /* WRITE BUFFER */
     uint8_t *host_logs;         /* NULL while all of them are zero */
-    uint32_t mistakes;          /* ZdAtaMistake bits already logged */
 
     /* what goes wrong on purpose */
     ZdFaults faults;

@@ -373,23 +373,13 @@ static bool zd_ata_is_queued(void *dev, const ZdRequest *req)
     return zd_ata_is_command(req) && protocol >= ZD_ATA_FPDMA_IN;
 }
 
-/* What a driver does wrong is said once per kind and SSD until power-on. */
+/* What a driver does wrong. */
 static const char *const mistakes[] = {
     [ZD_ATA_BAD_FIS] = "not a command FIS (type 0x27 with bit C)",
     [ZD_ATA_BAD_TAG] = "tag is in use",
     [ZD_ATA_BAD_CHS] = "CHS addressing, LBA bit is clear",
+    [ZD_ATA_BAD_SLEEP] = "the SSD sleeps and answers nothing until a reset",
 };
-
-static void zd_ata_guest_error(ZdSsd *ssd, const ZdRequest *req,
-                               ZdAtaMistake kind)
-{
-    if (qemu_loglevel_mask(LOG_GUEST_ERROR) &&
-        !(ssd->mistakes & BIT(kind))) {
-        ssd->mistakes |= BIT(kind);
-        qemu_log("zdrive: phy %u: command 0x%02x: %s\n", req->link->phy,
-                 req->fis[FIS_COMMAND], mistakes[kind]);
-    }
-}
 
 static void zd_ata_start(void *dev, ZdRequest *req)
 {
@@ -409,10 +399,11 @@ static void zd_ata_start(void *dev, ZdRequest *req)
 
     if (ssd->power == ZD_POWER_SLEEP) {
         /* ACS-2 4.15.2: only a reset wakes it; no command is answered */
+        zd_link_mistake(req, mistakes[ZD_ATA_BAD_SLEEP]);
         return;
     }
     if (!zd_ata_is_command(req)) {
-        zd_ata_guest_error(ssd, req, ZD_ATA_BAD_FIS);
+        zd_link_mistake(req, mistakes[ZD_ATA_BAD_FIS]);
         zd_ata_abort_command(req);
         return;
     }
@@ -426,7 +417,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
             return;
         }
         if (ssd->ncq_active & BIT(tag)) {
-            zd_ata_guest_error(ssd, req, ZD_ATA_BAD_TAG);
+            zd_link_mistake(req, mistakes[ZD_ATA_BAD_TAG]);
             zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
             return;
         }
@@ -445,7 +436,7 @@ static void zd_ata_start(void *dev, ZdRequest *req)
         return;
     }
     if ((cmd->flags & ZD_ATA_F_LBA) && !(req->fis[FIS_DEVICE] & ATA_DEV_LBA)) {
-        zd_ata_guest_error(ssd, req, ZD_ATA_BAD_CHS);
+        zd_link_mistake(req, mistakes[ZD_ATA_BAD_CHS]);
         zd_ata_fail(req, ATA_ST_FAILED, ATA_ER_ABRT, 0);
         return;
     }
@@ -502,7 +493,6 @@ static void zd_ata_reset(void *dev, ZdReset kind)
         ssd->phy_comreset = 1;
         ssd->phy_crc = 0;
         memset(ssd->buffer, 0, sizeof(ssd->buffer));
-        ssd->mistakes = 0;
         break;
     case ZD_RESET_COMRESET:
         /* SATA 13.5: with preservation on, settings survive */
