@@ -26,11 +26,9 @@ FATAL = "MALF_TLP"
 # and the kernel waits for that in vain when it has reset the slot.
 NATIVE = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off")
 STATUS = "lspci -vv -s {} | grep CESta"
-# A card that was reset under its driver answers no SYNCHRONIZE CACHE, for which
-# a removal would wait almost two minutes per disk.
-OFFLINE = """
-for name in {names}; do echo offline >/sys/block/$name/device/state; done
-"""
+# Of a card that was reset under its driver no disk may answer any more, and the
+# kernel waits for each in turn: two minutes until it has given it up.
+REMOVAL = 1200
 # The kernel handles an error in a thread of its own.
 TOLD = """
 until dmesg | tail -n +{seen} | grep -q "device recovery failed"; do
@@ -85,9 +83,8 @@ def body(report):
             machine.load()
             meet(machine, FATAL, r"AER: .*\(Fatal\)",
                  r"Root Port link has been reset \(0\)")
-            guest.run(OFFLINE.format(names=" ".join(machine.names)))
             guest.run(f"echo 1 >/sys/bus/pci/devices/{pci}/remove",
-                      timeout=busy.PATIENCE)
+                      timeout=REMOVAL)
             machine.find(f"{FATAL}: removed", 0)
             machine.unload()
             guest.run("echo 1 >/sys/bus/pci/rescan", timeout=busy.PATIENCE)
