@@ -321,7 +321,8 @@ static unsigned find_machine(const char *name)
 /* Until the time is over, or something fails: each failure takes long. */
 static void run_random(void)
 {
-    gint64 end = g_get_monotonic_time() + opt_seconds * G_USEC_PER_SEC;
+    gint64 end = g_get_monotonic_time() +
+                 opt_seconds * (gint64)G_USEC_PER_SEC;
     uint64_t seed = opt_seed >= 0 ? opt_seed : g_get_real_time();
 
     do {

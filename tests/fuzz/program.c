@@ -153,7 +153,7 @@ static FuzzProgram *without(const FuzzProgram *p, unsigned from, unsigned n)
 FuzzProgram *fuzz_program_shorten(FuzzProgram *p, unsigned seconds,
                                   bool (*fails)(const FuzzProgram *p))
 {
-    gint64 end = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
+    gint64 end = g_get_monotonic_time() + seconds * (gint64)G_USEC_PER_SEC;
     unsigned size = p->ops->len / 2;
 
     /* from the end on: what comes after the crash is gone at once */
