@@ -63,7 +63,8 @@ def body(report):
     with guestlib.Image("volume", 512 << 20) as image:
         devices = [*NATIVE, *vm.blockdev("volume", image.path),
                    *vm.root_port(), *vm.card(model="cm88", drive="volume")]
-        with guestlib.guest(report, devices, errors_wanted=True) as guest:
+        with guestlib.guest(report, devices, errors_wanted=True,
+                            accelerator=vm.IN_TURNS) as guest:
             machine = busy.Machine(report, guest)
             machine.start()
             pci = guestlib.members(guest)[0].pci

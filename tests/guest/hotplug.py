@@ -26,8 +26,8 @@ def body(report):
     with guestlib.Image(variant, 512 << 20) as image:
         devices = [*VARIANTS[variant], *vm.blockdev("volume", image.path),
                    *vm.root_port(), *vm.card(model="cm88", drive="volume")]
-        with guestlib.guest(report, devices, variant,
-                            errors_wanted=True) as guest:
+        with guestlib.guest(report, devices, variant, errors_wanted=True,
+                            accelerator=vm.IN_TURNS) as guest:
             machine = busy.Machine(report, guest)
             machine.start()
             for turn in range(1, times + 1):

@@ -150,7 +150,8 @@ def body(report):
         devices = [*vm.blockdev("volume", image.path), *vm.root_port(),
                    *vm.card(model="cm88", drive="volume")]
         with guestlib.guest(report, devices, variant, errors_wanted=True,
-                            reboots=variant == "sleep") as guest:
+                            reboots=variant == "sleep",
+                            accelerator=vm.IN_TURNS) as guest:
             machine = busy.Machine(report, guest)
             machine.start()
             VARIANTS[variant](machine)
