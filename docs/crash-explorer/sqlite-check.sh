@@ -5,6 +5,10 @@
 # repaired, SQLite rolls back what was not committed; then all the money has to
 # be there.
 
+command -v sqlite3 >/dev/null || {
+    echo "it needs the package sqlite3" >&2
+    exit 127
+}
 e2fsck -fy "$1" >/dev/null 2>&1
 [ $? -le 1 ] || { echo "e2fsck could not repair it"; exit 1; }
 folder=$(mktemp -d) || exit

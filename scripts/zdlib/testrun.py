@@ -40,8 +40,8 @@ GROUPS = (
     (("fuzz-qemu",), 1),
 )
 
-# What only the tests of the pages need.
-DOCS_PACKAGES = ("python3-sphinx",)
+# What only the pages and their examples need.
+DOCS_PACKAGES = ("python3-sphinx", "sqlite3")
 
 FAILED = ("FAIL", "ERROR", "TIMEOUT", "INTERRUPT", "UNEXPECTEDPASS")
 # How Meson names a test: project:suite+suite / name.
