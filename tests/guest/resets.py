@@ -139,6 +139,8 @@ def of_reload(machine):
     machine.back("after all turns")
 
 
+# Those that change the memory map under processors that are busy.
+TURNS = {"pci": {"accelerator": vm.IN_TURNS}}
 VARIANTS = {"phys": of_phys, "pci": of_pci, "sleep": of_sleep,
             "reload": of_reload}
 
@@ -151,7 +153,7 @@ def body(report):
                    *vm.card(model="cm88", drive="volume")]
         with guestlib.guest(report, devices, variant, errors_wanted=True,
                             reboots=variant == "sleep",
-                            accelerator=vm.IN_TURNS) as guest:
+                            **TURNS.get(variant, {})) as guest:
             machine = busy.Machine(report, guest)
             machine.start()
             VARIANTS[variant](machine)
