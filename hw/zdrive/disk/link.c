@@ -305,10 +305,7 @@ static bool zd_request_copy(ZdRequest *req, void *buf, uint32_t len,
     for (i = 0; len && i < sg->nsg; i++) {
         uint32_t n = MIN(len, sg->sg[i].len);
 
-        if (!zd_dma_is_memory(sg->as, sg->sg[i].base, n,
-                              dir == DMA_DIRECTION_FROM_DEVICE) ||
-            dma_memory_rw(sg->as, sg->sg[i].base, p, n, dir, ZD_DMA_ATTRS)
-            != MEMTX_OK) {
+        if (zd_dma_rw(sg->as, sg->sg[i].base, p, n, dir) != MEMTX_OK) {
             return false;
         }
         p += n;

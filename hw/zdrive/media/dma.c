@@ -33,7 +33,7 @@ static bool is_plain_memory(AddressSpace *as, dma_addr_t base, dma_addr_t *len,
     return memory_access_is_direct(mr, is_write);
 }
 
-bool zd_dma_is_memory(AddressSpace *as, dma_addr_t addr, dma_addr_t len,
+static bool is_memory(AddressSpace *as, dma_addr_t addr, dma_addr_t len,
                       bool is_write)
 {
     RCU_READ_LOCK_GUARD();
@@ -49,6 +49,15 @@ bool zd_dma_is_memory(AddressSpace *as, dma_addr_t addr, dma_addr_t len,
         len -= part;
     }
     return true;
+}
+
+MemTxResult zd_dma_rw(AddressSpace *as, dma_addr_t addr, void *buf,
+                      dma_addr_t len, DMADirection dir)
+{
+    if (!is_memory(as, addr, len, dir == DMA_DIRECTION_FROM_DEVICE)) {
+        return MEMTX_ACCESS_ERROR;
+    }
+    return dma_memory_rw(as, addr, buf, len, dir, ZD_DMA_ATTRS);
 }
 
 /*
@@ -172,12 +181,8 @@ static int copy_slowly(ZdRequest *req, uint8_t *buf)
     for (int i = 0; i < req->sg.nsg && left && res == MEMTX_OK; i++) {
         uint64_t len = MIN(req->sg.sg[i].len, left);
 
-        if (!zd_dma_is_memory(req->sg.as, req->sg.sg[i].base, len,
-                              op->to_guest)) {
-            return -EFAULT;
-        }
-        res = dma_memory_rw(req->sg.as, req->sg.sg[i].base, buf, len,
-                            direction(op), ZD_DMA_ATTRS);
+        res = zd_dma_rw(req->sg.as, req->sg.sg[i].base, buf, len,
+                        direction(op));
         buf += len;
         left -= len;
     }

@@ -26,11 +26,12 @@
 #define ZD_DMA_ATTRS        ((MemTxAttrs) { .memory = 1 })
 
 /*
- * True when all of it is memory.  An access to anything else fails, too, but
- * QEMU writes a line into its log of guest errors for each of them.
+ * Move @len bytes between @buf and @addr, all of which has to be memory.
+ * QEMU's own accesses to anything else fail, too, but each of them leaves a
+ * line in its log of guest errors.
  */
-bool zd_dma_is_memory(AddressSpace *as, dma_addr_t addr, dma_addr_t len,
-                      bool is_write);
+MemTxResult zd_dma_rw(AddressSpace *as, dma_addr_t addr, void *buf,
+                      dma_addr_t len, DMADirection dir);
 
 typedef struct ZdLink ZdLink;
 typedef struct ZdRequest ZdRequest;

@@ -15,12 +15,12 @@ void mv_dma_failed(MvBridge *b)
 static MemTxResult dma(MvBridge *b, dma_addr_t addr, void *buf, size_t len,
                        DMADirection dir)
 {
-    MemTxResult res = MEMTX_ACCESS_ERROR;
+    MemTxResult res;
 
-    if (likely(!b->dma_failed) ||
-        zd_dma_is_memory(pci_get_address_space(b->pci), addr, len,
-                         dir == DMA_DIRECTION_FROM_DEVICE)) {
+    if (likely(!b->dma_failed)) {
         res = pci_dma_rw(b->pci, addr, buf, len, dir, ZD_DMA_ATTRS);
+    } else {
+        res = zd_dma_rw(pci_get_address_space(b->pci), addr, buf, len, dir);
     }
     if (unlikely(res != MEMTX_OK)) {
         mv_dma_failed(b);
