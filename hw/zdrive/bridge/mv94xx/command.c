@@ -9,7 +9,6 @@
  * follows, since drivers reuse both at once.
  */
 #include "qemu/osdep.h"
-#include "qemu/log.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -431,9 +430,7 @@ void mv_command_start(MvCore *core, uint32_t desc)
         return;
     }
 
-    if (qemu_loglevel_mask(LOG_GUEST_ERROR)) {
-        mv_mistakes_of_command(cmd, &hdr, phy);
-    }
+    mv_mistakes_of_command(cmd, &hdr, phy);
     if (le32_to_cpu(hdr.flags) & MV_HDR_SRST) {
         command_soft_reset(cmd, phy);
         return;

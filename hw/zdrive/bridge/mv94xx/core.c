@@ -7,7 +7,6 @@
  * two switches below it.
  */
 #include "qemu/osdep.h"
-#include "qemu/log.h"
 #include "internal.h"
 #include "trace.h"
 
@@ -281,9 +280,7 @@ static void pcs_write(MvCore *core, uint32_t val)
 
 static void doorbell_write(MvCore *core, uint32_t val)
 {
-    if (qemu_loglevel_mask(LOG_GUEST_ERROR)) {
-        mv_mistakes_of_doorbell(core, val);
-    }
+    mv_mistakes_of_doorbell(core, val);
     /* ring indexes have 12 bits, and all of them set mean "none" */
     if (val >= MV_INDEX_NONE && mv_ring_enabled(core)) {
         mv_ring_bad_doorbell(core, val);

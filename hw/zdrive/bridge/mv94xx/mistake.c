@@ -101,6 +101,9 @@ void mv_mistakes_of_doorbell(MvCore *core, uint32_t val)
 {
     const uint32_t *regs = core->regs;
 
+    if (!qemu_loglevel_mask(LOG_GUEST_ERROR)) {
+        return;
+    }
     if (!(regs[MV_TX_CFG / 4] & MV_RING_EN) ||
         !(regs[MV_PCS / 4] & MV_PCS_CMD_EN)) {
         mv_guest_error(core->bridge,
@@ -213,6 +216,9 @@ void mv_mistakes_of_command(const MvCommand *cmd, const MvHeader *hdr,
     uint32_t flags = le32_to_cpu(hdr->flags);
     unsigned dwords = le32_to_cpu(hdr->lens) & MV_HDR_CMD_DWORDS;
 
+    if (!qemu_loglevel_mask(LOG_GUEST_ERROR)) {
+        return;
+    }
     check_addresses(cmd, hdr);
     check_register_set(cmd, phy);
     if (dwords != sizeof(cmd->req.fis) / 4) {

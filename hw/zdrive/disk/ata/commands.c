@@ -7,7 +7,6 @@
  */
 #include "qemu/osdep.h"
 #include "qemu/bitops.h"
-#include "qemu/log.h"
 #include "ata-internal.h"
 #include "trace.h"
 
