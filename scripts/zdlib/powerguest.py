@@ -33,9 +33,7 @@ class Guest:
         self.state = folder / "state.qcow2"
         self.machine = vm.Vm(name, [
             *vm.blockdev("volume", self.image, discard="unmap"),
-            "-blockdev", json.dumps({
-                "driver": "qcow2", "node-name": "state",
-                "file": {"driver": "file", "filename": str(self.state)}}),
+            *vm.blockdev("state", self.state, driver="qcow2"),
             *vm.root_port(),
             *vm.card(model=model, drive="volume", supercap_health=health,
                      power_loss=loss)], ports=("power",), memory="512M")

@@ -116,12 +116,12 @@ def plugin():
     return ["-plugin", str(paths.MODULE)]
 
 
-def blockdev(node, file, **options):
-    """A raw image file as block node @node."""
+def blockdev(node, file, driver="raw", **options):
+    """An image file as block node @node."""
     options = {name.replace("_", "-"): value
                for name, value in options.items()}
     return ["-blockdev", json.dumps({
-        "driver": "raw", "node-name": node, **options,
+        "driver": driver, "node-name": node, **options,
         "file": {"driver": "file", "filename": str(file), **options}})]
 
 

@@ -26,9 +26,6 @@ FATAL = "MALF_TLP"
 # and the kernel waits for that in vain when it has reset the slot.
 NATIVE = ("-global", "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off")
 STATUS = "lspci -vv -s {} | grep CESta"
-# Of a card that was reset under its driver no disk may answer any more, and the
-# kernel waits for each in turn: two minutes until it has given it up.
-REMOVAL = 1200
 # The kernel handles an error in a thread of its own.
 TOLD = """
 until dmesg | tail -n +{seen} | grep -q "device recovery failed"; do
@@ -85,7 +82,7 @@ def body(report):
             meet(machine, FATAL, r"AER: .*\(Fatal\)",
                  r"Root Port link has been reset \(0\)")
             guest.run(f"echo 1 >/sys/bus/pci/devices/{pci}/remove",
-                      timeout=REMOVAL)
+                      timeout=guestlib.REMOVAL)
             machine.find(f"{FATAL}: removed", 0)
             machine.unload()
             guest.run("echo 1 >/sys/bus/pci/rescan", timeout=busy.PATIENCE)

@@ -17,8 +17,6 @@ from zdlib import fio, powerloop, vm
 
 SSDS = 8
 CARD = "/machine/peripheral/zd0"
-# The kernel tries to flush and to stop one lost disk after the other.
-PATIENCE = 1200
 SHOWN = 10
 FAULTS = ("ssd2:hang,after=20,times=1", "ssd5:link-drop,after=30",
           "ssd0:crc-error,one-in=20;ssd7:slow,delay=20ms,one-in=5")
@@ -96,10 +94,10 @@ def of_hand(report):
             f"setpci -s {pci} 0.w", check=False).out)
         guest.qmp.ask("qom-set", path=CARD, property="power", value="on")
         guest.run(f"echo 1 >/sys/bus/pci/devices/{pci}/remove",
-                  timeout=PATIENCE)
+                  timeout=guestlib.REMOVAL)
         report.ok("removed: no SSD is left", not guestlib.members(guest))
-        guest.run("echo 1 >/sys/bus/pci/rescan", timeout=PATIENCE)
-        found = guestlib.wait_members(guest, SSDS, PATIENCE)
+        guest.run("echo 1 >/sys/bus/pci/rescan", timeout=guestlib.REMOVAL)
+        found = guestlib.wait_members(guest, SSDS, guestlib.REMOVAL)
         report.ok("found again: all SSDs", len(found) == SSDS, *found)
         jobs = fio.verify(guest, [member.name for member in found], "2M")
         report.ok("all of them work", [job["error"] for job in jobs]

@@ -559,11 +559,7 @@ static void test_image_fails(void)
 
     setup();
     at_once = false;
-    memset(memory, 0xa0, 4096);
-    slot[0].req->sg.sg[0].len = slot[0].req->sg.size = 4096;
-    slot[0].op = &history.op[0];
-    slot[0].busy = true;
-    zd_media_write(&media, slot[0].req, 0, 8, false, on_done);
+    start_write(0, 0, 4096, 0xa0);
     drain();
     at_once = true;
     store_ret = -ENOSPC;
@@ -593,11 +589,7 @@ static void test_torn_over_data(void)
         uint64_t first;
 
         memset(disk, over ? 0x5a : 0, 4096);
-        memset(memory, 0xa0, 4096);
-        slot[0].req->sg.sg[0].len = slot[0].req->sg.size = 4096;
-        slot[0].op = &history.op[0];
-        slot[0].busy = true;
-        zd_media_write(&media, slot[0].req, 0, 8, false, on_done);
+        start_write(0, 0, 4096, 0xa0);
         drain();
         slot[0].op = NULL;
         slot[0].covers = 0;
